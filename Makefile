@@ -18,11 +18,12 @@ demo: $(AGENT)
 test: $(INSTALLED)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -q
 
-# Browsers, terminals, hubs, kills at random points: what takes its time. tests/conftest.py lists it.
+# Browsers, terminals, hubs, kills at random points: what takes its time, about nine minutes on two cores.
+# tests/conftest.py lists it.
 test-slow: $(INSTALLED)
 	$(BIN)/pytest -m 'slow and not thorough' -n $(WORKERS) --dist worksteal -q
 
-# Thousands of racing requests, guessed passwords and generated calls, by hand: it takes half an hour.
+# Thousands of racing requests, guessed passwords and generated calls, every agent and format: by hand, an hour.
 test-thorough: $(INSTALLED)
 	$(BIN)/pytest -m thorough -n 2 -q
 

@@ -126,7 +126,7 @@ def test_a_bad_file_is_named_with_its_line(tmp_path: Path, text: str, why: str) 
     assert "bench.guards: " in run(file).stderr
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_guarded_call_is_timed_as_an_agent_runs_it(tmp_path: Path) -> None:
     done = run("--json", "--quick", "--others", "sh", written(tmp_path))
     assert done.returncode == 0, done.stderr

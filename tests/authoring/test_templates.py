@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 
 NODE = pytest.mark.skipif(shutil.which("node") is None, reason="there is no node on the PATH")
 LANGUAGES = [pytest.param(each, marks=[NODE] if each == "node" else []) for each in templates.LANGUAGES]
+# In each language a reason is told; what else holds is shown in one, and in the others where there is time.
+PYTHON_FIRST = [
+    pytest.param(
+        each,
+        marks=[] if each == "python" else [NODE, pytest.mark.thorough] if each == "node" else [pytest.mark.thorough],
+    )
+    for each in templates.LANGUAGES
+]
 UNBLOCK = {
     "sh": ("exit 2", "exit 0"),
     "python": ("sys.exit(2)", "sys.exit(0)"),
@@ -45,7 +53,7 @@ def _tried(language: str, place: Path) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", PYTHON_FIRST)
 def test_a_new_hook_for_any_event_passes_its_cases_and_check(language: str, tmp_path: Path) -> None:
     report = _tried(language, tmp_path)
     assert report["check"] == {"schema": 1, "hooks": len(EVENTS), "problems": []}
@@ -62,7 +70,7 @@ def test_a_new_hook_for_any_event_passes_its_cases_and_check(language: str, tmp_
     assert report["status"] == 0
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", PYTHON_FIRST)
 def test_breaking_the_script_fails_with_a_readable_difference(language: str, home: Path, project: Path) -> None:
     assert tenterhook("new", "guard", "--on", "pre-tool-call", "--lang", language).returncode == 0
     script = user_hooks(home) / "guard" / templates.ENTRY_POINTS[language]
@@ -86,7 +94,7 @@ def test_breaking_the_script_fails_with_a_readable_difference(language: str, hom
     assert lines[-2:] == ["(-: expected, +: what happened)", "1 passed, 1 failed"]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", PYTHON_FIRST)
 def test_an_observer_that_no_longer_takes_anything_down_fails(language: str, home: Path, project: Path) -> None:
     assert tenterhook("new", "notes", "--on", "Notification", "--lang", language).returncode == 0
     script = user_hooks(home) / "notes" / templates.ENTRY_POINTS[language]
@@ -135,7 +143,11 @@ REASONS = [
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("matcher", [(), ("--tool", "Shell", "--pattern", "git push")], ids=["a word", "its matcher"])
+@pytest.mark.parametrize(
+    "matcher",
+    [pytest.param((), marks=pytest.mark.thorough), ("--tool", "Shell", "--pattern", "git push")],
+    ids=["a word", "its matcher"],
+)
 def test_a_reason_is_what_the_model_is_told(language: str, matcher: tuple[str, ...], home: Path, project: Path) -> None:
     for number, reason in enumerate(REASONS):
         options = ("--on", "pre-tool-call", "--lang", language, *matcher, "--reason", reason)
@@ -148,7 +160,7 @@ def test_a_reason_is_what_the_model_is_told(language: str, matcher: tuple[str, .
     assert json.loads(tenterhook("check", "--json").stdout)["problems"] == []
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", PYTHON_FIRST)
 def test_a_reason_that_was_not_filled_in_fails_check_and_test(language: str, home: Path, project: Path) -> None:
     made = tenterhook("new", "guard", "--on", "pre-tool-call", "--pattern", "git push", "--lang", language)
     assert made.returncode == 0

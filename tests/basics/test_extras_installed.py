@@ -80,7 +80,7 @@ def with_pip(place: Place, *installed: str) -> Path:
     """An environment in which pip installs us; what we need is there already, by a quicker way."""
     with open(ROOT / "pyproject.toml", "rb") as file:
         described = tomllib.load(file)
-    needed = [*described["project"]["dependencies"], *described["build-system"]["requires"]]
+    needed = [*described["project"]["dependencies"], *described["build-system"]["requires"], "editables"]
     place.run("uv venv --quiet --seed venv")
     place.run(f"uv pip install --quiet --python venv {shlex.join(needed)}")
     place.run(f"venv/bin/python -m pip install --quiet --no-build-isolation {shlex.join(installed)}")

@@ -28,6 +28,9 @@ def test_words_are_found_where_the_expression_would_find_them(dialect: str, expr
         ("rm|dd if=", ["rm", "dd if="]),
         (r"\brm\b", ["rm"]),
         ("(rm|dd) x?yz", ["yz"]),
+        ("(?:publish|deprecate)( x)?", ["publish", "deprecate"]),
+        ("^(?!help)(?:a|git) (?=push)", ["push"]),
+        (r"(?:ab|c(?:de|fg))+[x)]", ["ab", "de", "fg"]),
     ],
 )
 def test_an_expression_needs_the_longest_word_of_each_alternative(expression: str, words: list[str]) -> None:
@@ -36,7 +39,10 @@ def test_an_expression_needs_the_longest_word_of_each_alternative(expression: st
     assert [text for text, _, _ in needed] == words
 
 
-@pytest.mark.parametrize("expression", ["", "a", "(?i)rm", ".*", "rm|.", "[]x]ab", r"\x72m -rf", "ab{x}"])
+@pytest.mark.parametrize(
+    "expression",
+    ["", "a", "(?i)rm", "(?:rm|dd)?", "(?!rm)", "(?P<a>rm)", ".*", "rm|.", "[]x]ab", r"\x72m -rf", "ab{x}"],
+)
 def test_an_expression_that_a_look_does_not_settle_needs_nothing_that_is_known(expression: str) -> None:
     assert literal_search.required_words(expression) is None
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bundled_agent.playing import answer, block, permission, shell, task, tool, when
-from support import alive, until
+from support import alive, tenterhook, until
 
 if TYPE_CHECKING:
     from bundled_agent.playing import Answer, Heard, Play
@@ -63,7 +63,7 @@ def test_allow_is_no_objection_and_skips_nothing(play: Play) -> None:
     assert len(asked.all) == 1
 
 
-@pytest.mark.parametrize("hook", FAMILIES)
+@pytest.mark.parametrize("hook", [FAMILIES[0], pytest.param(FAMILIES[1], marks=pytest.mark.thorough)])
 def test_ask_forces_the_question(play: Play, hook: str) -> None:
     """ask forces it (not satisfied by allow rules, session approvals or an auto-approve mode)"""
     play.rules.append({"tool": "Shell", "command": "touch ruled", "answer": "approve"})
@@ -251,6 +251,16 @@ def test_without_an_answer_the_person_is_asked_and_if_nobody_is_there_it_is_refu
     assert [NOBODY in reason for reason in session.last.failed] == [True] * 4
     assert NOBODY in session.shown
     assert commands(heard) == [f"touch {word}" for word in words]
+
+
+def test_a_call_that_was_refused_without_a_person_runs_once_after_tenterhook_allow(play: Play) -> None:
+    """A refusal because nobody could be asked ends with `tenterhook allow ID`."""
+    first = play.run(*each(shell("echo x >> ran")), mode="ask")
+    name = first.last.failed[0].rpartition("tenterhook allow ")[2]
+    assert tenterhook("allow", name, "--yes").returncode == 0
+    calls = each(shell("echo x >> ran"), shell("echo x >> ran"))
+    play.run(*calls, mode="ask", prompt="go on", options=["--resume", first.id])
+    assert (play.project / "ran").read_text() == "x\n"
 
 
 # ------------------------------------------------------------------ what an approval covers

@@ -87,7 +87,14 @@ def waiting(play: Play, seconds: float) -> Play:
     return play
 
 
-@pytest.mark.parametrize("declared", ["table after_agent", "table session_end", "array PostToolUse"])
+@pytest.mark.parametrize(
+    "declared",
+    [
+        pytest.param("table after_agent", marks=pytest.mark.thorough),
+        "table session_end",
+        pytest.param("array PostToolUse", marks=pytest.mark.thorough),
+    ],
+)
 def test_a_single_turn_shows_how_asynchronous_hooks_end_after_its_last_event(play: Play, declared: str) -> None:
     keys = {"async_": True} if declared.startswith("table") else {}
     play.hook(declared, "sleep 1; echo it-broke >&2; exit 7", **keys)

@@ -282,7 +282,7 @@ def kept(play: Play) -> tuple[str, Path]:
 def test_a_half_written_last_line_is_left_out(play: Play, kept: tuple[str, Path]) -> None:
     number, file = kept
     whole = file.read_bytes()
-    for cut in (1, 20, 200):
+    for cut in (1, 200):
         file.write_bytes(whole[:-cut])
         session = resumed(play, number)
         assert session.report["outcome"] == "success"
@@ -306,18 +306,17 @@ def test_garbage_in_the_middle_is_left_out(play: Play, kept: tuple[str, Path]) -
     assert_well_formed(session.last.messages)
 
 
-@pytest.mark.parametrize("lost", range(3))
-def test_a_message_that_is_lost_takes_no_other_with_it(play: Play, kept: tuple[str, Path], lost: int) -> None:
+def test_a_message_that_is_lost_takes_no_other_with_it(play: Play, kept: tuple[str, Path]) -> None:
     """Every call has a result, and every result a call: servers refuse anything else."""
     number, file = kept
-    lines = file.read_bytes().split(b"\n")
-    messages = [place for place, line in enumerate(lines) if b'"type": "message"' in line]
-    lines[messages[lost]] = lines[messages[lost]][:-10]
-    file.write_bytes(b"\n".join(lines))
-    session = resumed(play, number)
-    assert session.report["outcome"] == "success"
-    assert_well_formed(session.last.messages)
-    assert session.last.users[-1] == "go on"
+    whole = file.read_bytes().split(b"\n")
+    messages = [place for place, line in enumerate(whole) if b'"type": "message"' in line]
+    for lost in messages[:3]:
+        file.write_bytes(b"\n".join([*whole[:lost], whole[lost][:-10], *whole[lost + 1 :]]))
+        session = resumed(play, number)
+        assert session.report["outcome"] == "success"
+        assert_well_formed(session.last.messages)
+        assert session.last.users[-1] == "go on"
 
 
 def test_an_empty_file_is_no_session_and_that_is_said(play: Play, kept: tuple[str, Path]) -> None:

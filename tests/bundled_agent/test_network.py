@@ -260,7 +260,14 @@ def assert_failed_and_resumable(play: Play, failing: Agent, *words: str) -> dict
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("status", "text"), [(500, "it broke"), (401, "wrong key"), (404, "no such model")])
+@pytest.mark.parametrize(
+    ("status", "text"),
+    [
+        (500, "it broke"),
+        pytest.param(401, "wrong key", marks=pytest.mark.thorough),
+        pytest.param(404, "no such model", marks=pytest.mark.thorough),
+    ],
+)
 def test_a_server_that_refuses(play: Play, status: int, text: str) -> None:
     with ScriptedModel([Turn(text=text, status=status, sticky=True)]) as server:
         assert_failed_and_resumable(play, Agent(play, server.url), str(status), text)
@@ -293,7 +300,7 @@ def hang_up(voice: Voice) -> None:
     voice.connection.close()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_server_that_hangs_up_before_a_word(play: Play) -> None:
     with serving(*[hang_up] * 8) as server:
         assert_failed_and_resumable(play, Agent(play, server.url))
@@ -311,7 +318,11 @@ def call_and_hang_up(voice: Voice) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("half", [text_and_hang_up, call_and_hang_up], ids=["in a text", "in a call"])
+@pytest.mark.parametrize(
+    "half",
+    [pytest.param(text_and_hang_up, marks=pytest.mark.thorough), call_and_hang_up],
+    ids=["in a text", "in a call"],
+)
 def test_a_server_that_hangs_up_in_the_middle(play: Play, half: Callable[[Voice], None]) -> None:
     """Half an answer is none: no call of it runs."""
     with serving(*[half] * 8) as server:
@@ -319,7 +330,7 @@ def test_a_server_that_hangs_up_in_the_middle(play: Play, half: Callable[[Voice]
     assert not (play.project / "half").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_server_that_speaks_something_else(play: Play) -> None:
     def page(voice: Voice) -> None:
         voice.connection.sendall(

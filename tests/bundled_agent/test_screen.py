@@ -27,7 +27,10 @@ SLOW = shell("sleep 1")  # longer than the asynchronous hooks of these tests tak
 @pytest.mark.parametrize(
     ("script", "why"),
     [
-        ('echo \'{"decision": "deny",}\'', "unreadable answer: stdout is not valid JSON (line 1, column "),
+        pytest.param(
+            *('echo \'{"decision": "deny",}\'', "unreadable answer: stdout is not valid JSON (line 1, column "),
+            marks=pytest.mark.thorough,
+        ),
         (
             'echo \'{"decision": "denied"}\'',
             'unreadable answer: unknown decision "denied"; expected allow, deny, block or ask',
@@ -105,7 +108,14 @@ def test_the_hooks_command_has_the_figures_of_asynchronous_hooks_and_observers(p
 # ------------------------------------------------------------------ observers
 
 
-@pytest.mark.parametrize("hook", ["folder after_agent", "table session_end", "array SessionEnd"])
+@pytest.mark.parametrize(
+    "hook",
+    [
+        "folder after_agent",
+        pytest.param("table session_end", marks=pytest.mark.thorough),
+        pytest.param("array SessionEnd", marks=pytest.mark.thorough),
+    ],
+)
 def test_what_an_observer_objects_to_is_shown(play: Play, hook: str) -> None:
     play.hook(hook, block("the tests were not run"))
     session = play.run("Done.")

@@ -768,7 +768,9 @@ def test_an_agent_that_is_ended_from_outside_ends_its_tools(play: Play, number: 
 # ------------------------------------------------------------------ one turn, on a terminal
 
 
-@pytest.mark.parametrize(("key", "status"), [("y", 0), ("s", 0), ("n", 2), ("f", 0)])
+@pytest.mark.parametrize(
+    ("key", "status"), [("y", 0), pytest.param("s", 0, marks=pytest.mark.thorough), ("n", 2), ("f", 0)]
+)
 def test_one_turn_asks_on_its_terminal(play: Play, key: str, status: int) -> None:
     with play.terminal([shell("touch ran")], "Done.", options=["go"]) as terminal:
         assert "    touch ran" in opens(terminal)

@@ -90,7 +90,7 @@ _CALLS = [
     *("new guard --on Stop --force", "new other --on Stop", "new mine --on Stop --project --force"),
     *("remove guard --yes", "trust --all --yes", "trust --code --yes", "untrust --all --yes"),
     *("trigger Stop --session s", "trigger Stop --session=s --dry-run", "agent --resume s", "agent go --resume"),
-    *("uninstall --yes", "uninstall claude-code --yes"),
+    *("uninstall --yes", "uninstall claude-code --yes", "update --yes"),
 ]
 
 

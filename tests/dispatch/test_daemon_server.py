@@ -261,6 +261,7 @@ def test_others_cannot_reach_the_socket_and_strangers_are_not_served(home: Path,
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("bridge", ["python"], indirect=True)  # what trickles in comes from neither of them
 def test_a_request_that_trickles_in_is_given_up_and_does_not_keep_others_waiting(home: Path, project: Path) -> None:
     """Each byte used to give the next one another five seconds, and each such client took a thread for good."""
     folder_hook(user_hooks(home), "guard", GUARD)

@@ -82,7 +82,11 @@ def test_ctrl_c_in_the_moment_of_a_start_ends_the_hook(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("before", [0, 1, 2, 3], ids="{} events before".format)
+@pytest.mark.parametrize(
+    "before",
+    [0, *(pytest.param(number, marks=pytest.mark.thorough) for number in (1, 2)), 3],
+    ids="{} events before".format,
+)
 @pytest.mark.parametrize("age", [0, 3600], ids=["new hooks", "old hooks"])
 def test_without_a_descriptor_left_a_hook_cannot_start_and_nothing_is_raised(
     project: Path, before: int, age: int

@@ -36,7 +36,7 @@ def test_every_row_has_a_rule_a_decision_a_reason_and_an_expression_that_compile
         ("groupdel docker", [("system-files", ASK)]),
         ("groupdel --help", []),
         ("ls /dev/sdb1", []),
-        ("adduser 'eve sudo'", []),  # one word with a blank in it, not two
+        ("adduser 'eve sudo'", [("system-files", ASK)]),  # one word with a blank in it, not two
         ("adduser eve sudo", [("system-files", DENY)]),
     ],
 )

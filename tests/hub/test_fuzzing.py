@@ -67,7 +67,7 @@ def check(hub: Hub, folder: Path, who: str, least: int, *options: str) -> None:
     assert hub.client(secret).get("/me").status_code == (200 if secret else 401)  # it was somebody's until the end
 
 
-@pytest.mark.parametrize("who", ["agent", "admin"])
+@pytest.mark.parametrize("who", [pytest.param("agent", marks=pytest.mark.thorough), "admin"])
 def test_a_few_hundred_odd_calls(own_hub: Hub, tmp_path: Path, who: str) -> None:
     check(own_hub, tmp_path, who, 300, "-n", "2", "--seed", "1")
 

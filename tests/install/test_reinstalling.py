@@ -49,15 +49,21 @@ class Environment(NamedTuple):
         shutil.rmtree(self.folder, ignore_errors=True)
         subprocess.run([interpreter, "-m", "venv", "--without-pip", self.folder], check=True)
         [packages] = self.folder.glob("lib/python3.*/site-packages")
-        borrowed = Path(sysconfig.get_path("purelib"))
-        if not borrow or version != sysconfig.get_python_version():
-            borrowed = self.dependencies / version
-            if not borrowed.exists():
-                with open(HERE / "pyproject.toml", "rb") as file:
-                    described = tomllib.load(file)
-                needed = [*described["project"]["dependencies"], *described["build-system"]["requires"]]
-                self.pip("install", "--quiet", "--no-compile", "--target", borrowed, *needed)
-        (packages / "dependencies.pth").write_text(f"{borrowed}\n")
+        if borrow and version == sysconfig.get_python_version():
+            (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+            return
+        fetched = self.dependencies / version
+        if not fetched.exists():
+            with open(HERE / "pyproject.toml", "rb") as file:
+                described = tomllib.load(file)
+            needed = [*described["project"]["dependencies"], *described["build-system"]["requires"], "editables"]
+            self.pip("install", "--quiet", "--target", fetched, *needed)
+        shutil.copytree(fetched, packages, dirs_exist_ok=True)
+
+    def copy(self, other: Environment) -> None:
+        """Have it as another one is; its program starts the Python beside it."""
+        shutil.copytree(other.folder, self.folder, symlinks=True)
+        self.program.write_text(self.program.read_text().replace(str(other.folder), str(self.folder)))
 
     def pip(self, *words: str | Path) -> None:
         python = str(self.folder / "bin/python")
@@ -88,6 +94,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run(build, cwd=HERE, check=True, capture_output=True)
     [built] = folder.glob("*.whl")
     return built
+
+
+@pytest.fixture(scope="session")
+def prepared(wheel: Path, dependencies: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """An environment with the wheel in it."""
+    environment = Environment(tmp_path_factory.mktemp("prepared") / "environment", dependencies)
+    environment.make("3.11")
+    environment.install_wheel(wheel)
+    return environment
 
 
 @pytest.fixture
@@ -133,7 +148,7 @@ def test_a_guard_holds_while_tenterhook_is_reinstalled_and_its_python_replaced(
     home: Path, environment: Environment, wheel: Path, checkout: Path
 ) -> None:
     """Reinstalling Tenterhook, from a checkout, a package or for another Python, loses no guard and refuses no call."""
-    environment.make("3.11")
+    environment.make("3.11", borrow=False)
     environment.install_wheel(wheel)
     environment.tenterhook("install", AGENT)
     check_guarded(home)
@@ -188,11 +203,10 @@ def test_a_guard_of_a_checkout_holds_when_its_python_is_replaced_and_when_it_bec
     ],
 )
 def test_everything_is_deleted_and_the_printed_remedy_works(
-    home: Path, environment: Environment, wheel: Path, choice: str | None, left: str
+    home: Path, environment: Environment, prepared: Environment, choice: str | None, left: str
 ) -> None:
     """Where closed was chosen, every tool call is refused when Tenterhook was deleted, with what to do about it."""
-    environment.make("3.11")
-    environment.install_wheel(wheel)
+    environment.copy(prepared)
     if choice == "--open":
         shutil.rmtree(user_hooks(home) / "guard")
         folder_hook(user_hooks(home), "guard", "echo 'not with me' >&2; exit 2")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     Word = tuple[str, bool, bool]  # a text, and whether it is anchored at the start and at the end
 
@@ -72,66 +72,74 @@ def required_words(expression: str) -> tuple[Word, ...] | None:
 
     Most texts are ruled out by them without `re`: `git push.*--force` cannot match a text without `git push`.
     """
-    if "(?" in expression.replace("(?:", "") or "[]" in expression or "[^]" in expression:
-        return None  # flags, groups, lookarounds; a class that the dialects read differently
-    longest = []
-    for runs in _runs(expression):
-        word = max(runs, key=len)
-        if len(word) < _SHORTEST:
-            return None
-        longest.append((word, False, False))
-    return tuple(longest) or None
+    if "[]" in expression or "[^]" in expression:  # a class that the dialects read differently
+        return None
+    try:
+        needed = _required([*reversed(expression)])
+    except (ValueError, IndexError):
+        return None
+    return tuple((word, False, False) for word in needed) or None
 
 
 _SHORTEST = 2  # a single character is found in almost any text
 _CLASSES = frozenset("dDwWsSbB")
 
 
-def _runs(expression: str) -> list[list[str]]:
-    """Return the literal runs of each alternative; empty if the expression is not understood here."""
-    runs = [[""]]
-    depth = 0
-    in_class = False
-    chars = iter(expression)
-    for char in chars:
-        literal = ""
-        if char == "\\":
-            escaped = next(chars, "")
-            if escaped.isalnum() or escaped in ("", "_"):
-                if escaped not in _CLASSES:
-                    return []  # a back reference, a code point: of any length
-            elif not in_class:
-                literal = escaped
-        elif in_class:
-            in_class = char != "]"
+def _required(chars: list[str]) -> list[str]:
+    """Return words of which one is needed for the alternatives up to the end of a group; empty if none is known.
+
+    `chars` are those of the expression from the last to the first; they are taken away. ValueError: not understood.
+    """
+    alternatives: list[list[list[str]]] = [[]]  # what each needs: one word of each list
+    run = ""
+    while chars and (char := chars.pop()) != ")":
+        needed: list[str] = []
+        if char == "\\" and not (chars[-1].isalnum() or chars[-1] == "_"):
+            run += chars.pop()
             continue
-        elif char == "[":
-            in_class = True
-        elif char in "()":
-            depth += 1 if char == "(" else -1
-        elif char == "|":
-            if not depth:
-                runs.append([""])
+        match char:
+            case "\\":
+                if chars.pop() not in _CLASSES:
+                    raise ValueError  # a back reference, a code point: of any length
+            case "[":
+                while (inside := chars.pop()) != "]":
+                    if inside == "\\":
+                        chars.pop()
+            case "(":
+                needed = _required_by_group(chars)
+            case "*" | "?" | "{":  # the character or the group before may be missing
+                if not run:
+                    del alternatives[-1][-1:]
+                run = run[:-1]
+                if char == "{" and not _is_count(chars):
+                    raise ValueError
+            case _ if char not in "+.^$}|":
+                run += char
                 continue
-        elif char in "*?{":  # the character before may be missing
-            if not depth:
-                runs[-1][-1] = runs[-1][-1][:-1]
-            if char == "{" and not _is_count(chars):
-                return []
-        elif char not in "+.^$}":
-            literal = char
-        if depth or not literal:
-            runs[-1].append("")
-        else:
-            runs[-1][-1] += literal
-    return runs
+        alternatives[-1] += [[run], needed]
+        run = ""
+        alternatives += [[]] if char == "|" else []
+    alternatives[-1].append([run])
+    best = [max(words, key=lambda each: (min(map(len, each), default=0), -len(each))) for words in alternatives]
+    is_known = all(words and min(map(len, words)) >= _SHORTEST for words in best)
+    return [word for words in best for word in words] if is_known else []
 
 
-def _is_count(chars: Iterator[str]) -> bool:
+def _required_by_group(chars: list[str]) -> list[str]:
+    if chars[-1] != "?":
+        return _required(chars)
+    chars.pop()
+    kind = chars.pop()
+    kind += chars.pop() if kind == "<" else ""
+    if kind not in (":", "=", "!", "<=", "<!"):
+        raise ValueError  # flags, names
+    needed = _required(chars)
+    return [] if "!" in kind else needed
+
+
+def _is_count(chars: list[str]) -> bool:
     """Read up to the closing brace; whether it is a repetition. The dialects read anything else differently."""
     bounds = ""
-    for char in chars:
-        if char == "}":
-            return bounds.replace(",", "", 1).isdigit()
+    while chars and (char := chars.pop()) != "}":
         bounds += char
-    return False
+    return bounds.replace(",", "", 1).isdigit()

@@ -6,7 +6,6 @@ import os
 
 from ..basics import places
 from ..basics.named_tuples import NamedTuple
-from . import project_root
 
 TYPE_CHECKING = False
 
@@ -99,6 +98,8 @@ def all_layers(root: str, managed: str) -> list[Layer]:
     # nor those of a directory that `install` recorded: the person chose it.
     own = os.path.join(places.account_home(), ".config")
     chosen = "config" in places.FIXED or os.path.realpath(config) == os.path.realpath(own)
+    from . import project_root
+
     moved = not chosen and project_root.repository_can_reach(config, root)
     user = "project" if moved else "user"
     return [

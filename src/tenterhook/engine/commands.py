@@ -8,10 +8,8 @@ import sys
 from ..basics import light_json, places, processes
 from ..basics.named_tuples import NamedTuple, cached
 from ..events import AGENT_FORMATS
-from ..formats import entry_points, payloads
 from ..model import WITH_ONE_MATCHER, Event, Hook
-from . import recursion, start_check
-from .runner import Command
+from . import recursion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
 
     from ..basics.callers import Caller
     from ..catalog.trust import Trust
+    from .runner import Command
     from .sessions import Session
 
 
@@ -177,6 +176,8 @@ class Payloads:
         key = (hook.format if hook.format in WITH_ONE_MATCHER else "", hook.declared)
         written = self._written.get(key)
         if written is None:
+            from ..formats import payloads
+
             sent = payloads.payload(hook, self.event)
             written = self._written[key] = (sent, light_json.encode(sent))
         return written
@@ -187,6 +188,9 @@ _LONGEST_SCRIPT = 256 * 1024  # bytes that are searched for a start of Python
 
 def prepare(hook: Hook, written: Payloads, environment: Environment, starter: processes.Process) -> Prepared:
     """Return the command that runs a hook once, or why it cannot be run."""
+    from . import start_check  # a guard needs neither this nor the runner
+    from .runner import Command
+
     sent, encoded = written.of(hook)
     env = environment.of(hook, starter)
     notes: tuple[str, ...] = ()
@@ -228,6 +232,8 @@ def _argv(folder: str, path: bytes, known: Mapping[str, str] = {}) -> tuple[str,
 
     `known`: interpreters by name, as recorded by `install`. `path`: where others are searched.
     """
+    from ..formats import entry_points
+
     script, problem = entry_points.entry_point(folder)
     if script is None:
         return "cannot start: no script"

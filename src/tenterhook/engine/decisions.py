@@ -8,7 +8,6 @@ from __future__ import annotations
 from ..basics import light_json
 from ..errors import BadEvent
 from ..events import STOPS, Effect
-from ..formats.hook_output import parse
 from ..model import PRECEDENCE, SILENT, STOP_LIMIT_REACHED, Action, Decision, Event, Failure, Hook, Run
 
 TYPE_CHECKING = False
@@ -56,6 +55,8 @@ def _read_block(run: Run) -> Decision:
     """Return a block by exit code 2, with its reason, or with a note that stderr has none."""
     reason = run.stderr.strip()
     if not reason:
+        from ..formats.hook_output import parse
+
         answer = parse(run.stdout).answer
         if isinstance(answer, dict):
             reason = _stated_reason(answer) or ""
@@ -78,6 +79,8 @@ def _default_reason(run: Run) -> str:
 def _read_stdout(run: Run) -> Decision:
     if not run.stdout.strip():
         return SILENT
+    from ..formats.hook_output import parse
+
     answer, note, error = parse(run.stdout)
     notes = (note,) if note else ()
     if error is not None:

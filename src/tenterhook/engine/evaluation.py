@@ -8,7 +8,7 @@ from ..basics import light_json, processes
 from ..basics.callers import THIS
 from ..events import AGENT_FORMATS
 from ..model import SILENT, Action, Event, Failure, Hook, Run, Verdict
-from . import commands, decisions, matching, recursion, runner, start_check, verdicts
+from . import commands, decisions, matching, recursion, verdicts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..basics.callers import Caller
     from ..catalog.trust import Trust
     from ..errors import Problem
-    from . import background
+    from . import background, runner
     from .sessions import Before, Session
 
 
@@ -218,9 +218,14 @@ class Evaluation:
 
         is_permission = self.event.canonical == "permission-request"
         since = time.time()
-        for place, ended in enumerate(runner.run_stage(prepared(), self.cancel, take)):
-            if runs[begun[place][0]] is None:  # it was ended, since another hook decided
-                take(place, ended)
+        if all(hook.guard is not None for hook in hooks):
+            list(prepared())  # no processes: the runner is not imported for them
+        else:
+            from . import runner
+
+            for place, ended in enumerate(runner.run_stage(prepared(), self.cancel, take)):
+                if runs[begun[place][0]] is None:  # it was ended, since another hook decided
+                    take(place, ended)
         if before is not None:
             self._collect(before, runs)
         return runs
@@ -229,6 +234,8 @@ class Evaluation:
         self, hook: Hook, command: runner.Command, notes: tuple[str, ...], ended: runner.ProcessEnd, since: float
     ) -> Run:
         """Return the run of an ended process; `since` is a time of `time.time` before its start."""
+        from . import start_check
+
         failure, why, code, duration, stdout, stderr, dropped_stdout, dropped_stderr = ended
         if code == 2 and failure is None and (refused := start_check.refused_by_shell(command, since)):
             failure, why = Failure.CANNOT_START, refused

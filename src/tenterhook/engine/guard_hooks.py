@@ -10,7 +10,6 @@ import os
 import time
 
 from .. import guards
-from ..guards import script
 from ..guards.calls import GuardedCall
 from ..model import Failure, Run
 
@@ -31,11 +30,15 @@ def run(hook: Hook, event: Event, variables: Mapping[bytes, bytes]) -> Run:
     failure, why, code, stdout, stderr = None, None, None, "", ""
     try:
         objection = guards.judge(hook.guard, call)
-        code, stdout, stderr = script.printed(objection)
+        code = 0
+        if objection is not None:
+            from ..guards import script
+
+            code, stdout, stderr = script.printed(objection)
     except guards.UnknownGuard as error:
         failure, why = Failure.CANNOT_START, f"cannot start: {error}"
     except Exception as error:  # noqa: BLE001  # RecursionError and MemoryError too: this hook has failed, no other
-        failure, why = Failure.RAISED, f"its guard failed: {script.failure(error)}"
+        failure, why = Failure.RAISED, f"its guard failed: {type(error).__name__}: {error}".removesuffix(": ")
     seconds = time.monotonic() - begun
     if seconds > hook.timeout and not (code or stdout):  # an objection counts, also if it comes late
         failure, why, code = Failure.TIMED_OUT, f"no end within {hook.timeout:g} s", None

@@ -11,10 +11,11 @@ settings stand under `metadata` in HOOK.md, or in an override in hooks.toml:
 from __future__ import annotations
 
 import os
-import re
 
+from ..basics import lazy_re as re
 from ..basics.named_tuples import NamedTuple
 from ..events import DIRECTORY_KEYS, NAMES_OF_TOOL
+from ..shell import reader
 from ..shell.programs import resolved
 
 TYPE_CHECKING = False
@@ -36,8 +37,10 @@ _PATH_KEY = r"path|file|source|destination|target|directory|uri|name|glob|includ
 _LINES = frozenset("command cmd commands commandline cmdline script shell line code bash argv program exec run".split())
 _TYPED = frozenset("text input chars keys data stdin source".split())
 _ARGUMENTS = ("args", "arguments", "argv", "params")
+_MORE_KEYS = _LINES | _TYPED | {*_ARGUMENTS}
 _CODE = ("code", "source", "script")
 _TERMINAL = r"(?i)term|shell|bash|console|tmux|stdin|pty|repl|keys|exec|eval|ssh|command"
+_PLAIN = dict.fromkeys(map(ord, "_-"))  # takes these characters out of a key
 _RUNS_CODE = r"(?i)py|node|js|exec|eval|run|repl|notebook|kernel"
 EDITORS = ("str_replace_editor", "str_replace_based_edit_tool")  # whose `command` may be `view`
 
@@ -111,19 +114,21 @@ def shell_lines(call: GuardedCall) -> list[str | list[str]]:
     """
     if call.tool_name in EDITORS:
         return []
+    line = call.line() if is_shell(call) else None
+    if isinstance(line, str) and isinstance(call.tool_input, dict):
+        others = {str(key).lower() for key in call.tool_input} & _MORE_KEYS
+        if len(others) == 1:
+            return [line]
     if isinstance(call.tool_input, dict):
         keys = _LINES | _TYPED if re.search(_TERMINAL, call.tool_name) else _LINES
         found = [*_lines_in(call.tool_input, keys, re.search(_RUNS_CODE, call.tool_name) is not None)]
     else:
-        line = call.line() if is_shell(call) else None
         found = [] if line is None else [line]
     return found or ([text for _, text in strings_in(call.tool_input, "")] if is_shell(call) else [])
 
 
 def _lines_in(value: Any, keys: frozenset[str], runs_code: bool) -> Iterator[str | list[str]]:
-    given = (
-        {re.sub(r"[_-]", "", str(key).lower()): each for key, each in value.items()} if isinstance(value, dict) else {}
-    )
+    given = {str(key).lower().translate(_PLAIN): each for key, each in value.items()} if isinstance(value, dict) else {}
     for key, each in given.items():
         if key not in keys or not each or not isinstance(each, str | list):
             yield from _lines_in(each, keys, runs_code)
@@ -140,6 +145,18 @@ def _lines_in(value: Any, keys: frozenset[str], runs_code: bool) -> Iterator[str
             yield from _lines_in(each, keys, runs_code)
     for each in value if isinstance(value, list) else ():
         yield from _lines_in(each, keys, runs_code)
+
+
+_last_reading: tuple[object, reader.Reading] | None = None
+
+
+def read(line: str | list[str], directory: str, variables: Mapping[str, str]) -> reader.Reading:
+    """Return what a line would run. The guards of an event get the same reading, and must not change it."""
+    global _last_reading  # noqa: PLW0603  # the reader is a pure function: another thread may only make it read again
+    last, asked = _last_reading, (line, directory, variables)
+    if last is None or last[0] != asked:
+        last = _last_reading = asked, reader.read_any(line, directory, variables)
+    return last[1]
 
 
 def objection(call: GuardedCall, findings: Iterable[Finding], rules: Rules) -> Objection | None:

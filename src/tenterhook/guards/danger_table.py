@@ -7,8 +7,7 @@ The first row that is found counts.
 
 from __future__ import annotations
 
-import re
-
+from ..basics import lazy_re as re
 from .calls import ASK, DENY
 
 TYPE_CHECKING = False
@@ -29,7 +28,7 @@ REACHING_OUT = ("publish",)  # what a container does, too
 GUARDS = (  # programs that protect a machine, or write down what happens on it
     r"(?:ufw|firewalld|nftables|ip6?tables|apparmor|auditd|fail2ban|selinux|clam(?:d|av\S*)|falcon\S*|r?syslog(?:d|-ng)?"
     r"|systemd-journald|crowdstrike\S*|osquery\S*|wazuh\S*|ossec\S*|sysmon|cbdaemon|cbagentd|carbonblack\S*|mdatp"
-    r"|littlesnitch\S*|opendns\S*|umbrella\S*|lulu|blockblock|santa\S*|pf|sentinel(?:one|ctl|d)\S*|ds_agent|esets|sophos\S*|sav-protect|mfe\S*|cylance\S*|aide|tripwire|rkhunter|falco|lkrg"
+    r"|alf|littlesnitch\S*|opendns\S*|umbrella\S*|lulu|blockblock|santa\S*|pf|sentinel(?:one|ctl|d)\S*|ds_agent|esets|sophos\S*|sav-protect|mfe\S*|cylance\S*|aide|tripwire|rkhunter|falco|lkrg"
     r"|filebeat|auditbeat|packetbeat|splunk\S*|WinDefend|Windows-Defender|EventLog|MpsSvc|wscsvc|Sense)"
 )
 _LIFELINES = r"(?:sshd?|NetworkManager|systemd-(?:networkd|resolved|logind)|dbus|networking|network)"
@@ -47,6 +46,7 @@ _NO_HISTORY = "the shell writes no history then"
 _OTHERS_GET_IT = "others get it, and may use it at once"
 _ENDS_ALL = "it ends everything that runs on this machine"
 _OFF_NETWORK = "it cuts this machine off the network"
+_STARTS = "it changes how the machine starts"
 _FOR_OTHERS = "it uses this machine for somebody else's profit"
 _ATTACKS = "it attacks another machine"
 _NO_FIREWALL = "it takes the firewall's rules away"
@@ -56,8 +56,13 @@ ROWS = (
     # disks
     (" ".join(f"mkfs.{kind}" for kind in _FILE_SYSTEMS), "DEVICE", "disk", DENY, "it makes a new file system there"),
     ("mkfs mke2fs mkswap mkdosfs newfs newfs_hfs", "DEVICE", "disk", DENY, "it makes a new file system there"),
-    ("wipefs", r"^(?=.*DEVICE)(?=.*(?:^|\s)(?:-\w*[ao]|--all|--offset))", "disk", DENY, "it erases what is there"),
-    ("blkdiscard dban nwipe", "DEVICE", "disk", DENY, "it erases what is there"),
+    ("wipefs", r"^(?!.*(?:^|\s)-\w*n)(?=.*DEVICE)(?=.*(?:^|\s)(?:-\w*[ao]|--all|--offset))", "disk", DENY,
+     "it erases what is there"),
+    ("dc3dd dcfldd", r"\b(?:wipe|of|hof)=DEVICE", "disk", DENY, "it overwrites the disk"),
+    ("asr", r"--erase\b", "disk", DENY, "it erases a disk"),
+    ("gio", r"^trash\b.*--empty\b", "delete-outside", ASK, "what is in the trash is lost"),
+    ("npx bunx pnpx", r"^(?:-\S+ )*https?://", "run-download", DENY, "it runs what comes over the network"),
+    ("blkdiscard dban nwipe scrub", "DEVICE", "disk", DENY, "it erases what is there"),
     ("sgdisk gdisk", r"^(?!-[pivV]|--(?:print|info|verify|backup)).*DEVICE", "disk", DENY, "it changes the partitions"),
     ("sfdisk", r"^(?!-[dlJnVs]|--(?:dump|list|json|no-act|verify)).*DEVICE", "disk", DENY, "it changes the partitions"),
     ("fdisk cfdisk", r"^(?!.*-l\b).*DEVICE.*<<<", "disk", DENY, "it changes the partitions"),
@@ -150,12 +155,29 @@ ROWS = (
     ("modprobe", r"^(?!.*(?:^|\s)(?:-[ncDVR]|--(?:dry-run|show\S*|resolve-alias|version|showconfig))\b).*\w",
      "system-files",
      ASK, "it loads or removes code of the kernel"),
-    ("rmmod kextunload kextload kmutil", rf"(?:^|\s|/){GUARDS}\b", "security", DENY, _PROTECTS),
+    ("rmmod kextunload kextload kmutil", rf"(?:^|[\s/.]){GUARDS}\b", "security", DENY, _PROTECTS),
     ("rmmod kextload kldload kldunload", r"\w", "system-files", ASK, "it loads or removes code of the kernel"),
     ("date", r"(?:^|\s)(?:-s|--set)\b", "system-files", ASK, "it changes the machine's clock"),
     ("timedatectl", r"^set-(?:time|ntp (?:0|no|false))\b", "system-files", ASK, "it changes the machine's clock"),
     ("hostnamectl", r"^(?:set-hostname|hostname) \S", "system-files", ASK, "it renames the machine"),
     ("nvram", r"(?:^|\s)-[cd]\b|^[^-\s]\S*=", "system-files", ASK, "it changes how the machine starts"),
+    ("grubby", r"\b(?:selinux|apparmor|audit|enforcing)=0\b", "security", DENY,
+     "it takes a protection of the kernel away"),
+    ("update-grub update-grub2 grubby", r"^(?!(?:--info|--default-\w+|status|list)\b)",
+     "system-files", ASK,
+     _STARTS),
+    ("grub-mkconfig grub2-mkconfig", r"(?:^|\s)(?:-o|--output)\b", "system-files", ASK, _STARTS),
+    ("bootctl", r"(?:^|\s)(?:install|update|remove|set-\w+)\b", "system-files", ASK, _STARTS),
+    ("bless", r"--(?:setBoot|mount)", "system-files", ASK, _STARTS),
+    ("pmset", r"^(?!-g\b).*\S", "system-files", ASK, "it changes when the machine sleeps"),
+    ("scutil", r"^--set\b", "system-files", ASK, "it renames the machine"),
+    ("systemsetup", r"^-set", "system-files", ASK, "it changes a setting of the system"),
+    ("swapoff", r"(?:^|\s)-a\b", "system-files", ASK, "programs may run out of memory"),
+    ("umount", r"(?:^|\s)-\w*[alf]\w*(?=\s|$)|(?:^|\s)/$", "system-files", ASK, "files that programs use go away"),
+    ("mount", r"\bremount\b", "system-files", ASK, "it changes what may be written"),
+    ("sysctl", r"\bnet\.ipv[46]\.\S*forward\w* ?=", "system-files", ASK, "it changes the kernel's settings"),
+    ("update-alternatives", r"--(?:set|remove|install)\b", "system-files", ASK,
+     "other programs run under that name then"),
     ("networksetup", r"^-set.* off$", "shut-down", ASK, _OFF_NETWORK),
     ("chsh", r"(?:-s|--shell)[= ]\S+ [^-\s]", "system-files", DENY, "it gives an account another shell"),
     ("usermod", r"(?:-p|--password)\b", "system-files", DENY, "it replaces a password"),
@@ -415,11 +437,10 @@ _WINDOWS = frozenset(
     "fsutil irm iwr".split()
 )
 
-_BY_PROGRAM: dict[str, list[tuple[str, str, str, str]]] = {}
-for _programs, *_row in ROWS:
-    for _name in _programs.split():
-        _BY_PROGRAM.setdefault(_name, []).append((_row[0], _row[1], _row[2], _row[3]))
-_COMPILED: dict[str, re.Pattern[str]] = {}  # expressions that were needed
+_BY_PROGRAM: dict[str, list[tuple[str, str, str, str, str]]] = {}
+for _row in ROWS:
+    for _name in _row[0].split():
+        _BY_PROGRAM.setdefault(_name, []).append(_row)
 
 
 # Options with which a program shows what it would do, or takes it back.
@@ -432,19 +453,13 @@ def programs() -> list[str]:
 
 
 def found(expression: str, text: str) -> bool:
-    """Return whether an expression of a row is found in a text. It is compiled when it is first needed."""
-    compiled = _COMPILED.get(expression)
-    if compiled is None:
-        compiled = _COMPILED[expression] = re.compile(expression.replace("DEVICE", DEVICE))
-    return compiled.search(text) is not None
+    """Return whether an expression of a row is found in a text."""
+    return re.search(expression.replace("DEVICE", DEVICE), text) is not None
 
 
 def matches(expression: str, text: str) -> bool:
-    """Return whether an expression matches a whole text. It is compiled when it is first needed."""
-    compiled = _COMPILED.get(expression)
-    if compiled is None:
-        compiled = _COMPILED[expression] = re.compile(expression.replace("DEVICE", DEVICE))
-    return compiled.fullmatch(text) is not None
+    """Return whether an expression matches a whole text."""
+    return re.fullmatch(expression.replace("DEVICE", DEVICE), text) is not None
 
 
 def joined(words: list[str]) -> str:
@@ -463,7 +478,7 @@ def dangers(command: ShellCommand) -> Iterator[tuple[str, str, str]]:
     if len(said) > LONGEST:
         yield "unreadable", ASK, "its arguments are too long to be checked"
         return
-    for expression, rule, decision, why in rows:
+    for _, expression, rule, decision, why in rows:
         if command.contained and rule not in REACHING_OUT:
             continue
         if found(expression, said):
@@ -473,7 +488,9 @@ def dangers(command: ShellCommand) -> Iterator[tuple[str, str, str]]:
 
 def is_of_windows(name: str) -> bool:
     """Whether a name is a program of Windows or a command of PowerShell, which is a verb and a noun."""
-    return name.lower() in _WINDOWS or (name[:1].isupper() and re.fullmatch(r"[A-Z][a-z]+-[A-Z]\w+", name) is not None)
+    return name.lower() in _WINDOWS or (
+        name[:1].isupper() and "-" in name and re.fullmatch(r"[A-Z][a-z]+-[A-Z]\w+", name) is not None
+    )
 
 
 def of_windows(text: str) -> Iterator[tuple[str, str, str]]:

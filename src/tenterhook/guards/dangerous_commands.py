@@ -7,15 +7,15 @@ that yields dangers; `RULES` has what each means, and the table in docs/built-in
 from __future__ import annotations
 
 import os
-import re
 
+from ..basics import lazy_re as re
 from ..shell import effects as shell_effects
-from ..shell import one_liners, reader
+from ..shell import reader
 from ..shell.programs import SHELLS, Find, arguments, has, program, resolved, split_options, value_of
 from ..shell.syntax import PATTERNS, STAR, UNKNOWN, UNKNOWNS, decoded
 from ..shell.words import pattern_matches
 from . import danger_table
-from .calls import ASK, DENY, Finding, objection, path_here, project_root
+from .calls import ASK, DENY, Finding, objection, path_here, project_root, read
 from .danger_table import found, matches
 
 TYPE_CHECKING = False
@@ -137,9 +137,9 @@ def judge(call: GuardedCall) -> Objection | None:
 def dangers(call: GuardedCall, line: str | list[str]) -> Iterator[Finding]:
     """Yield every danger of a line, or of a program with its arguments, whatever the settings are."""
     directory, environment = call.directory(), {"TMPDIR": "/tmp", **call.environment}  # noqa: S108  # as programs take it
-    reading = reader.read_any(line, directory, environment)
+    reading = read(line, directory, environment if "TMPDIR" in str(line) else call.environment)  # as other guards do
     places = Places(directory, environment, call.directories())
-    places.finds_generated = any(_finds_generated(each.words) for each in reading.commands if each.name == "find")
+    places.finds = [each.words for each in reading.commands if each.name == "find"]
     for command in reading.commands:
         for rule, decision, why in _of_command(command, places):
             yield Finding(rule, decision, command.shown, why + _if_unset(command), command.span)
@@ -196,8 +196,7 @@ def _of_command(command: ShellCommand, places: Places) -> Found:
     is_pattern = any(mark in name for mark in PATTERNS)
     if is_pattern and len(re.findall(r"[a-z]", name)) > (STAR in name):  # /bin/r?, but not a*
         for known in (known for known in (*_BY_PROGRAM, *danger_table.programs()) if pattern_matches(name, known)):
-            command.words[0] = known
-            yield from _of_command(command, places)
+            yield from _of_command(command._replace(words=[known, *command.words[1:]]), places)
     if is_pattern:
         return
     for rule in _BY_PROGRAM.get(name, ()):
@@ -205,7 +204,9 @@ def _of_command(command: ShellCommand, places: Places) -> Found:
     yield from danger_table.dangers(command)
     is_of_windows = danger_table.is_of_windows(command.words[0]) or danger_table.is_of_windows(name)
     is_text = name in ("echo", "printf") or name.startswith("write-")
-    if not is_text and (is_of_windows or re.search(r"\s['\"]?(?:[A-Za-z]:|%\w+%)\\", command.shown)):
+    if not is_text and (
+        is_of_windows or ("\\" in command.shown and re.search(r"\s['\"]?(?:[A-Za-z]:|%\w+%)\\", command.shown))
+    ):
         yield from danger_table.of_windows(_as_written(command))
     if command.words[0].startswith("/etc/init.d/") and "stop" in command.words:
         yield "services", ASK, "a service of this machine ends"
@@ -307,7 +308,7 @@ class Places:
         self.directory = os.path.normpath(directory)
         self._looked_up = 0  # paths of which git was asked
         self._real: dict[str, str] = {}  # directories to what they are without symbolic links
-        self.finds_generated = False  # what `xargs rm` is given is what a build makes
+        self.finds: list[list[str]] = []  # the words of every `find`, which may tell what `xargs rm` is given
         self.root = project_root(self.directory, self.home)
         self.roots = tuple(dict.fromkeys((self.root, self.directory, *further)))
         self._ordinary = () if self._is_in(self.home, self.root) else (self.root + "/",)
@@ -389,6 +390,8 @@ class Places:
     def is_cache(self, path: str) -> bool:
         """Whether a path outside the project is in a directory that programs fill anew."""
         own = path.replace(self.home + "/", "/home/me/", 1) if path.startswith(self.home + "/") else path
+        if path.startswith(("/usr/", "/etc/", "/lib/")):
+            return False
         names = decoded(own).split("/")
         return any(matches(_CACHES, name) for name in names[2:]) or matches(_REFILLED, own)
 
@@ -486,7 +489,7 @@ def _remove(command: ShellCommand, places: Places) -> Found:
     ):
         yield "delete-project", DENY, "it deletes repositories"
     named_elsewhere = "xargs" in command.through and any(UNKNOWN in word for word in command.words[1:])
-    if command.name == "rm" and named_elsewhere and not places.finds_generated:
+    if command.name == "rm" and named_elsewhere and not any(map(_finds_generated, places.finds)):
         yield "delete-files", ASK, "it deletes what another command names"
 
 
@@ -630,9 +633,11 @@ def _moved(command: ShellCommand, places: Places) -> Found:
 
 def _device(path: str) -> str | None:
     """A disk, a part of one, or the memory; patterns count if they could be one."""
+    if not path.startswith("/dev/"):
+        return None
     if matches(danger_table.DEVICE, path):
         return path
-    if path.startswith("/dev/") and any(mark in path for mark in PATTERNS):
+    if any(mark in path for mark in PATTERNS):
         return next(
             (each for each in ("/dev/sda", "/dev/sda1", "/dev/nvme0n1", "/dev/vda") if pattern_matches(path, each)),
             None,
@@ -645,7 +650,7 @@ def _device(path: str) -> str | None:
 _PASSWORDS = (
     r"/etc/(?:passwd|shadow|gshadow|group|sudoers|sudoers\.d/.*|pam\.d/.*|ld\.so\.preload|fstab|crypttab|inittab|securetty|default/grub|ssh/ssh_host_.*|ssh/sshd_config)-?"
     r"|/(?:private|usr/local)/etc/(?:sudoers(?:\.d/.*)?|master\.passwd|passwd)|/(?:usr/)?lib\S*/security/.*|/boot/.*|/proc/sysrq-trigger|/proc/\d+/mem"
-    r"|/sys/block/.*/device/delete|/sys/power/state|/etc/selinux/config"
+    r"|/sys/block/.*/device/delete|/sys/power/state|/sys/fs/selinux/(?:enforce|disable)|/etc/selinux/config"
 )
 _SSH = r"(?:/root|/home/[^/]+|/Users/[^/]+)/\.ssh/(?:id_[a-z0-9_]+|identity|rc|environment)"
 _HOME = r"(?:/root|/home/[^/]+|/Users/[^/]+)"
@@ -809,6 +814,8 @@ def _permissions(command: ShellCommand, places: Places) -> Found:
                 yield "permissions", ASK, f"it changes the owner of {hit[0].what}"
             continue
         place, contents = hit
+        if place.path.endswith(("/.ssh", "/.gnupg", "/.aws", "/.kube")) and any(map(_opens_to_all, words[1:])):
+            yield "permissions", DENY, f"it opens {place.what} to every account"
         if place.path in _TEMPORARY or place.path.startswith(places.home + "/"):
             continue
         if place.path in _RELAXED:
@@ -882,7 +889,7 @@ _NEEDED = frozenset(
 @_for("kill")
 def _kill(command: ShellCommand, places: Places) -> Found:
     words = command.words[1:]
-    signals = [word for word in words[:1] if re.fullmatch(r"-(?:\d+|[A-Za-z]+\d*)", word)]
+    signals = [word for word in words[:1] if word[:1] == "-" and re.fullmatch(r"-(?:\d+|[A-Za-z]+\d*)", word)]
     rest = words[1:] if signals else words
     if rest[:1] in (["-s"], ["-n"], ["--signal"]):
         rest = rest[2:]
@@ -929,7 +936,9 @@ def _reverse_shell(command: ShellCommand, places: Places) -> Found:
 
 
 def _scrambles(words: list[str]) -> bool:
-    """Whether a filter turns readable text into other text: `rev`, or `tr` with letters for other letters."""
+    """Whether a program hides what it prints: `rev`, `tr` with letters for other letters, `printf '\\x72…'`."""
+    if words[:1] in (["printf"], ["echo"]):
+        return any(re.search(r"(?:\\x[0-9a-fA-F]{2}|\\0?[0-7]{3}){2}", word) for word in words[1:])
     sets = [word for word in words[1:] if not word.startswith("-")]
     letters = [re.sub(r"[^A-Za-z]", "", each).lower() for each in sets]
     return words[:1] == ["rev"] or (
@@ -939,7 +948,9 @@ def _scrambles(words: list[str]) -> bool:
 
 def _is_connection(words: list[str]) -> bool:
     name = program(words[0]) if words else ""
-    return name in ("ncat", "telnet", "aria2c", "fetch") or (name == "openssl" and "s_client" in words)
+    return name in ("ncat", "telnet", "fetch", "dig", "drill", "host", "nslookup") or (
+        name == "openssl" and "s_client" in words
+    )
 
 
 @_for("nc", "ncat", "netcat", "nc.traditional", "nc.openbsd", "socat", "openssl", "telnet")
@@ -1028,7 +1039,9 @@ def _git(command: ShellCommand, places: Places) -> Found:
             why = _UNTRACKED
         if why is None and sub == "checkout" and _checks_out_files(rest):
             why = _GONE
-        if why:
+        if why and sub == "clean" and directory == places.home:
+            yield "delete-system", DENY, "it deletes files all over the home directory"
+        elif why:
             yield "discard-work", ASK, why
 
 
@@ -1111,6 +1124,8 @@ def _as_written(command: ShellCommand) -> str:
 
 def _unknown_program(command: ShellCommand, places: Places) -> Found:
     """A program whose name comes from elsewhere, with arguments that only something destructive would have."""
+    from ..shell import one_liners
+
     recursive = [
         word for word in command.words[1:] if re.fullmatch(r"-[a-zA-Z]{0,3}[rR][a-zA-Z]{0,3}|--recursive", word)
     ]

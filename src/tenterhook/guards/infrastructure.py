@@ -6,12 +6,11 @@ only lists, shows, plans or changes settings of this machine is never asked abou
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
-from ..shell import reader
+from ..basics import lazy_re as re
 from ..shell.syntax import UNKNOWNS, decoded
-from .calls import Finding, objection
+from .calls import Finding, objection, read
 from .infrastructure_table import API_VERBS, OTHER_VERBS, PASS, ROWS, VERBS
 
 TYPE_CHECKING = False
@@ -69,6 +68,7 @@ _SPECIAL = {
     "named": r"(?i)(?:.*[/_.-])?(?:drop|wipe|truncate|delete|reset|destroy|purge|nuke|teardown|uninstall)(?:[_.-].*)?"
     r"\.(?:sql|ya?ml|js|cql)",
     "privileged": r"(?s).*(?:\"?privileged\"?\s*:\s*true|\"?hostPID\"?\s*:\s*true).*|--privileged(?:=true)?",
+    "zero": r"\S+=0",
     "protection": r".*/protection\b.*",
     "unknown": f".*[{''.join(UNKNOWNS)}].*",
 }
@@ -100,7 +100,7 @@ def judge(call: GuardedCall) -> Objection | None:
     line = call.line()
     if line is None:
         return None
-    reading = reader.read_any(line, call.directory(), call.environment)
+    reading = read(line, call.directory(), call.environment)
     findings = []
     for command in reading.commands:
         found = decide(command)
@@ -121,8 +121,9 @@ def decide(command: ShellCommand) -> tuple[str, str] | None:
     words = words[:MOST]
     rows = _rows().get(name)
     if rows is None:
-        return ("cloud", "ask") if re.fullmatch(_CMDLET, name) and "-whatif" not in command.shown.lower() else None
-    if any(re.fullmatch(_NO_EFFECT, word) for word in words):
+        is_cmdlet = "-" in name and re.fullmatch(_CMDLET, name) and "-whatif" not in command.shown.lower()
+        return ("cloud", "ask") if is_cmdlet else None
+    if any(word[:1] == "-" and re.fullmatch(_NO_EFFECT, word) for word in words):
         return None
     if words[-1:] in (["-h"], ["help"], ["--version"]) or words[:1] == ["help"]:
         return None

@@ -195,6 +195,7 @@ ROWS = (
      "image prune --all|swarm init --force-new-cluster|rm -f <unknown>|container rm -f <unknown>|"
      "kill <unknown>|container kill <unknown>|stop <unknown>|context rm -f|buildx rm --all-inactive|pod rm -a"
      "|pod prune|rm -a|rm --all|pod rm --all|"
+     "service scale <zero>|service update --replicas=0|node update --availability=drain|rmi -a|rmi --all|plugin rm -f|"
      "machine rm|machine reset|buildx history rm|volume rm <unknown>|rmi <unknown>|"
      "image rm <unknown>|network rm <unknown>|network prune|scout cache prune", ASK, "container"),
     ("docker-compose podman-compose", "~rm -v|~down -v|~down --volumes|~down --rmi*", ASK, "container"),

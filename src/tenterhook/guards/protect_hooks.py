@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 
+from ..basics import lazy_re as re
 from ..basics import protected_places
 from ..basics.protected_places import MOVED, PROTECTED, SECRETS
 from ..shell import programs, reader
@@ -12,7 +12,7 @@ from ..shell.effects import effects, of_words
 from ..shell.programs import Find, program
 from ..shell.syntax import ACTIVE, PATTERNS, STAR, UNKNOWN, decoded
 from ..shell.words import pattern_matches
-from .calls import ASK, DENY, EDITORS, Finding, is_shell, objection, patched, path_here, shell_lines, strings_in
+from .calls import ASK, DENY, EDITORS, Finding, is_shell, objection, patched, path_here, read, shell_lines, strings_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -176,7 +176,9 @@ class _Check:
 
     def of_line(self, line: str | list[str] | None) -> Iterator[Finding]:
         """Judge a shell line by what each of its commands would touch."""
-        reading = reader.read_any(line or "", self.call.directory(), self.call.environment)
+        if not line:
+            return
+        reading = read(line, self.call.directory(), self.call.environment)
         for command in reading.commands:
             found = (*self._of_command(command, str(line)), *self._printed_inside(command, reading.commands))
             for what, why, decision in found:
@@ -235,13 +237,13 @@ class _Check:
         """Whether an argument names a directory with our credentials, and the command reads what is in directories."""
         path = self._resolved(command, word)
         is_target = command.name in ("cp", "rsync", "scp") and word == command.words[-1]
-        is_read = word[:1] not in ("", "-") and len(word) < 1000 and not is_target and _reads_directories(command)
-        return is_read and os.path.isdir(path) and self.protected(path, True) == SECRETS
+        is_read = word[:1] not in ("", "-") and len(word) < 1000 and not is_target and os.path.isdir(path)
+        return is_read and _reads_directories(command) and self.protected(path, True) == SECRETS
 
     def _printed_inside(self, command: ShellCommand, others: list[ShellCommand]) -> Iterator[tuple[str, str, str]]:
         """Yield what a command may change by names that a substitution in it prints: `rm $(which tenterhook)`."""
         start, end = command.span or (0, 0)
-        if not end or not re.search(r"\$\(|`", command.shown):
+        if not end or not ("$(" in command.shown or "`" in command.shown):
             return
         plain = re.sub(r"\$\([^)]*\)|`[^`]*`", "", command.shown)
         changes = any(effect.path.rstrip("/").rpartition("/")[2] not in plain for effect in effects(command))
@@ -324,14 +326,11 @@ class _Check:
             moved = {word.partition("=")[0] for word in words if "=" in word or name == "setenv"} & {*MOVED}
             name = "export"
         runs = programs.inner(words, command.stdin)  # judged by themselves
-        starts_agent = name in AGENTS or (runs and re.search(_AGENTS, " ".join(words)))
+        starts_agent = name in AGENTS or (moved and runs and re.search(_AGENTS, " ".join(words)))
         if (moved and (starts_agent or name == "export")) or (name in AGENTS and _is_without_hooks(words)):
             yield "weaken", "it starts an agent without your hooks"
         selected = line if UNKNOWN in "".join(words) else " ".join(words)
-        parts = [re.sub(r"[][*?^$.\\]", "", decoded(word)) for word in words[1:MOST_STRINGS]]
-        if name in STOPPERS and (
-            "tenterhook" in selected or any(len(part) > 4 and part in "tenterhook" for part in parts)
-        ):
+        if name in STOPPERS and ("tenterhook" in selected or any(map(_is_part_of_our_name, words[1:MOST_STRINGS]))):
             yield "weaken", "it stops Tenterhook"
         at = (
             next((at for at, word in enumerate(words[:-1]) if word in ("-m", "-mpip")), None)
@@ -469,6 +468,12 @@ def _is_without_hooks(words: list[str]) -> bool:
         ):
             return True
     return False
+
+
+def _is_part_of_our_name(word: str) -> bool:
+    """Whether a pattern of process names may match ours: `tenter*`, `tente[r]hook`."""
+    part = re.sub(r"[][*?^$.\\]", "", decoded(word))
+    return len(part) > 4 and part in "tenterhook"
 
 
 def _replaces(words: Iterable[str]) -> bool:

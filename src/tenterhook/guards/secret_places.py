@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache
-
+from ..basics import lazy_re as re
+from ..basics.named_tuples import cached
 from ..shell.syntax import PATTERNS
 from ..shell.words import pattern_matches
 
@@ -97,7 +96,8 @@ STORES = (
     ("az", r"\bkeyvault (?:secret|key) (?:show|download)\b|\bget-access-token\b|\bkeys list\b"
      r"|\bshow-connection-string\b|\bcredential (?:list|show)\b|\blist-publishing-\w+\b"),
     ("gh glab", r"^auth (?:token|status .*(?:-t|--show-token))\b"),
-    ("kubectl oc k", r"\b(?:get|describe) (?:\S+ )?secrets?[/ ]?.*\s(?:-o|--output|--template)"
+    ("kubectl oc k", r"\b(?:get|describe) (?:\S+ )?secrets?[/ ]?(?!.*\.metadata|.*-o[= ]?(?:name|wide))"
+     r".*\s(?:-o|--output|--template)"
      r"|\bdescribe secrets?[/ ]\S|\bconfig view\b.*--raw|\bcreate token\b"),
     ("oc", r"^whoami (?:-t|--show-token)"),
     ("pass gopass", r"^(?:show\b|[^-\s]+/\S+$|-c |otp (?!insert|append|validate))"),
@@ -125,6 +125,8 @@ STORES = (
     ("reg", r"(?i)^(?:save|export) hklm\\?(?:sam|security|system)"),
     ("get-storedcredential get-secret gcore procdump", ""),
     ("keyring", r"^(?:-\S+ \S+ )*get\b"),
+    ("rclone", r"^config (?:show|dump|userinfo)\b"),
+    ("wg", r"^showconf\b|^show \S+ private-key"),
     ("getent", r"^g?shadow\b"),
     ("openssl", r"^pkcs12\b(?=.* -in\b)(?!.* -nokeys\b)|^(?:rsa|ec|pkey|pkcs8)\b(?!.* -(?:pubout|pubin"
      r"|check)\b)(?=.* -in\b)"),
@@ -157,13 +159,13 @@ STORES = (
 LONGEST = 2_000  # characters of arguments that are searched
 
 
-@cache
-def _expressions() -> tuple[tuple[str, re.Pattern[str]], ...]:
+@cached(1)
+def _expressions() -> tuple[tuple[str, str], ...]:
     by_rule: dict[str, list[str]] = {}
     for rule, ends in PLACES:
         by_rule.setdefault(rule, []).append(ends)
-    found = [(rule, re.compile(f"(?i).*/(?:{'|'.join(ends)})/?")) for rule, ends in by_rule.items()]
-    return (*found, ("credentials", re.compile(SYSTEM)))
+    found = [(rule, f"(?i).*/(?:{'|'.join(ends)})/?") for rule, ends in by_rule.items()]
+    return (*found, ("credentials", SYSTEM))
 
 
 def rule_of(path: str) -> str | None:
@@ -174,10 +176,10 @@ def rule_of(path: str) -> str | None:
         if len([char for char in name if char.isalnum()]) < 2:  # `*` alone: a directory decides
             return rule_of(directory) if directory else None
         return next((rule_of(f"{directory}/{probe}") for probe in _PROBES if pattern_matches(name, probe)), None)
-    return next((rule for rule, expression in _expressions() if expression.fullmatch(path)), None)
+    return next((rule for rule, expression in _expressions() if re.fullmatch(expression, path)), None)
 
 
-@cache
+@cached(1)
 def _stores() -> dict[str, str]:
     return {name: expression for names, expression in STORES for name in names.split()}
 

@@ -5,13 +5,12 @@ Shell lines are judged by the files that each command reads and by where its out
 
 from __future__ import annotations
 
-import re
-
-from ..shell import reader
+from ..basics import lazy_re as re
+from ..shell import programs, reader
 from ..shell.effects import effects
 from ..shell.programs import LANGUAGES, SHELLS, program, resolved
 from ..shell.syntax import STAR, UNKNOWN
-from .calls import ASK, DENY, Finding, is_shell, objection, paths_in, shell_lines
+from .calls import ASK, DENY, Finding, is_shell, objection, paths_in, read, shell_lines
 from .secret_places import LONGEST, prints_secrets, rule_of
 
 TYPE_CHECKING = False
@@ -51,13 +50,13 @@ _READERS = frozenset(
     "join glow get-content gc type select-string sls copy-item copy".split()
 )
 _SEARCHING = frozenset("grep egrep fgrep rg ag ack zgrep sed awk gawk mawk jq yq select-string sls".split())
-_QUIET = r"-[a-zA-Z]*[lLcq][a-zA-Z]*|--(?:files-with-matches|count|quiet|silent|files-without-match)"
+_QUIET = frozenset("--files-with-matches --count --quiet --silent --files-without-match".split())
 # Programs that send what they are given, and options of theirs whose value stays here.
 _SENDERS = frozenset(
     "curl wget nc ncat netcat socat telnet ftp sftp scp rsync ssh mail mailx sendmail mutt swaks msmtp http https xh "
     "rclone aws gsutil gcloud az s3cmd s5cmd mc b2 gist transfer croc wormhole ffsend ngrok tftp lftp ncftpput "
     "pastebinit invoke-webrequest invoke-restmethod iwr irm dig nslookup host drill ping gh glab "
-    "onionshare-cli openssl smbclient".split()
+    "onionshare-cli openssl smbclient slack telegram-send twurl ntfy".split()
 )
 _KEPT = frozenset(
     "-i -E --cert --key --cacert --netrc-file -K --config -b --cookie -c --cookie-jar -o --output -O --private-key "
@@ -66,6 +65,7 @@ _KEPT = frozenset(
 _LOGIN = frozenset(
     "-H --header -u --user --oauth2-bearer --proxy-user -A --user-agent -Headers -Authentication".split()
 )
+_SERVING = ("serve", "http-server", "live-server")
 _ARCHIVERS = ("tar", "bsdtar", "zip", "cpio", "7z", "rar")
 _LOGS_IN = r"(?i)[\w-]*(?:auth|token|key|cookie|password|secret)[\w-]*\s*[:=]|[^:\s]*:?\S*$"  # a header, or user:…
 _COPYING = frozenset("cp install ln ditto copy copy-item rsync scp".split())  # the last operand is written to
@@ -76,8 +76,8 @@ _SENDING = {  # programs with many subcommands: those that send
     "gsutil": r"\b(?:cp|mv|rsync)\b",
     "gcloud": r"\bstorage (?:cp|mv|rsync)\b|\bcompute scp\b",
     "az": r"\bstorage \S+ upload\S*\b",
-    "gh": r"^gist create\b",
-    "glab": r"^snippet create\b",
+    "gh": r"^gist create\b|^(?:issue|pr|release) (?:create|comment|edit|review)\b",
+    "glab": r"^snippet create\b|^(?:issue|mr) (?:create|note|update)\b",
     "openssl": r"^s_client\b",
     "rclone": r"^(?:copy|copyto|sync|move|moveto|rcat)\b",
     "ngrok": r"file:",
@@ -95,7 +95,7 @@ _NAMED = r"\.(?:ssh|aws|gnupg|env|netrc|npmrc|kube)\b|/etc/shadow|id_(?:rsa|ed25
 _NAMES = r"(?i)pass(?:w|phrase)|secret|token|api[_-]?key|private[_ -]?key|credential|AKIA"
 _REVEALING = r"\$\{?!?(\w*(?:SECRET|TOKEN|PASSW|API_?KEY|PRIVATE_?KEY|CREDENTIAL|ACCESS_KEY)\w*)"
 _WHOLE_ENVIRONMENT = (
-    r"\bos\.environ(?!\s*(?:\[|\.get\b|\.setdefault))|\bprocess\.env(?!\s*[.\[]|\w)|\bENV\b(?!\s*[\[.](?:fetch)?)|\bENV\.(?:to_h|each|inspect)"
+    r"\bos\.environ(?!\s*(?:\[|\.get\b|\.setdefault))|\bprocess\.env(?!\s*[.\[]|\w)|(?<!\$)\bENV\b(?!\s*[\[.{](?:fetch)?)|\bENV\.(?:to_h|each|inspect)"
     r"|[%@]ENV\b|\bgetenv\(\s*\)|GetEnvironmentVariables\(\)"
 )
 _SENDS_IN_CODE = (
@@ -141,7 +141,7 @@ class _Check:
 
     def of_line(self, line: str | list[str]) -> Iterator[Finding]:
         """Yield what is wrong with each command that reads or sends secrets."""
-        reading = reader.read_any(line, self.call.directory(), self.call.environment)
+        reading = read(line, self.call.directory(), self.call.environment)
         readers: dict[tuple[str, ...], list[ShellCommand]] = {}  # of the output of a command, by its words
         for command in reading.commands:
             for words in command.upstream if len(command.upstream) < MOST else ():
@@ -210,9 +210,11 @@ class _Check:
         has_code = any(word[:2] in ("-c", "-e", "-r", "-p") or word == "--eval" for word in words)
         if name in LANGUAGES and (has_code or (command.stdin and words in ([], ["-"]))):
             return self._read_by_code(command)
+        if name == "git" and ("show" in words or "diff" in words or ("log" in words and "-p" in words)):
+            return self._rule_of_words(command, [word.rpartition(":")[2] for word in words])
         if name in ("find", "fd"):
             return self._found_by(command)
-        if name in _SEARCHING and any(re.fullmatch(_QUIET, word) for word in words):
+        if name in _SEARCHING and any(map(_is_quiet, words)):
             return None
         if name not in _READERS and not _decrypts(command):
             return None
@@ -285,7 +287,7 @@ class _Check:
         """`grep -r password ~`: a search for secrets in a whole home, or in the system."""
         words = command.words[1:]
         is_recursive = command.name in ("rg", "ag", "ack") or any(
-            re.match(r"-\w*[rR]|--recursive", word) for word in words
+            re.match(r"-\w*[rR]|--recursive", word) for word in words if word[:1] == "-" and "r" in word.lower()
         )
         operands = [word for word in words if not word.startswith("-")]
         return (
@@ -320,8 +322,9 @@ class _Check:
             return True
         if rule and name in LANGUAGES and re.search(_SENDS_IN_CODE, " ".join((*words, command.stdin or ""))[:LONGEST]):
             return True
-        if "http.server" in words and (rule_of(command.directory) or command.directory == self._home):
-            return True
+        if "http.server" in words or name in _SERVING or (name == "php" and "-S" in words):
+            paths = [command.directory, *(self._path(command, word) for word in words if word[:1] in ("/", "~", "."))]
+            return any(path == self._home or rule_of(path) for path in paths)
         if name not in _SENDERS or (name in _SENDING and not re.search(_SENDING[name], " ".join(words)[:LONGEST])):
             return False
         if any(re.match(_HERE, word) for word in words) or "--help" in words:
@@ -403,6 +406,12 @@ def _decrypts(command: ShellCommand) -> bool:
     if command.name == "openssl":
         return bool(words & {"enc", "base64", "-text"})
     return command.name in ("gpg", "gpg2") and bool(words & {"-d", "--decrypt"})
+
+
+def _is_quiet(word: str) -> bool:
+    """Whether an option of a search is one with which it prints no lines that it found."""
+    letters = programs.letters(word)
+    return word in _QUIET or (len(letters) == len(word) - 1 and any(char in letters for char in "lLcq"))
 
 
 def _prints_environment(command: ShellCommand) -> bool:

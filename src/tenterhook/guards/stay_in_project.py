@@ -6,14 +6,26 @@ Shell lines are judged by the effects of their commands, other tools by the path
 from __future__ import annotations
 
 import os
-import re
 
+from ..basics import lazy_re as re
 from ..basics.places import real_path
 from ..shell import reader
 from ..shell.effects import PathEffect, effects
 from ..shell.programs import arguments, resolved, value_of
-from ..shell.syntax import PATTERNS, UNKNOWNS, decoded
-from .calls import ASK, DENY, Finding, is_shell, objection, patched, path_here, paths_in, project_root, shell_lines
+from ..shell.syntax import PATTERNS, UNKNOWNS, before, decoded
+from .calls import (
+    ASK,
+    DENY,
+    Finding,
+    is_shell,
+    objection,
+    patched,
+    path_here,
+    paths_in,
+    project_root,
+    read,
+    shell_lines,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,13 +93,13 @@ class _Check:
 
     def of_line(self, line: str | list[str]) -> Iterator[Finding]:
         """Yield a finding for each path outside that a command of a line would change."""
-        reading = reader.read_any(line, self.call.directory(), self.call.environment)
+        reading = read(line, self.call.directory(), self.call.environment)
         for command in reading.commands:
             # on another machine; or one more reading of the same command, with a variable taken for empty
             if "ssh" in command.through or command.unset:
                 continue
             for effect in (*effects(command)[:MOST], *_more_effects(command)):
-                is_windows = re.match(r"[A-Za-z]:[\\/]", effect.path)
+                is_windows = effect.path[1:2] == ":" and re.match(r"[A-Za-z]:[\\/]", effect.path)
                 path = "/" + effect.path if is_windows else path_here(command, effect.path, self._home)
                 if path is not None:
                     keeps_link = effect.kind in ("delete", "move")
@@ -112,12 +124,12 @@ class _Check:
 
         Of a path that is not wholly known, the directory that is known decides.
         """
-        known = re.split("[" + "".join((*UNKNOWNS, *PATTERNS)) + "]", path)[0]
+        known = before(path, (*UNKNOWNS, *PATTERNS))
         if known != path:
             known = known.rpartition("/")[0] or "/"
             if not path.startswith("/") or self._leads_inside(known):
                 return None
-        if re.fullmatch(_DEVICES, known) or known == "":
+        if known == "" or (known.startswith(("/dev/", "/proc/", "-", "&")) and re.fullmatch(_DEVICES, known)):
             return None
         directory, _, name = known.rpartition("/")
         real = os.path.join(real_path(directory or "/"), name) if keeps_link else real_path(known)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from ..basics import lazy_re as re
 from ..basics.named_tuples import NamedTuple
 from .programs import Find, arguments, has, program, split_options, value_of
 
@@ -94,7 +93,7 @@ def _rsync(words: list[str]) -> list[PathEffect]:
         return []
     written = [PathEffect("write", value) for name, value in options if name in logs]
     target = operands[-1]
-    if re.match(r"[^/]*:", target):  # on another machine
+    if ":" in target.partition("/")[0]:  # on another machine
         found = []
     else:
         deletes = any(name.startswith("--del") for name, _ in options)
@@ -118,7 +117,7 @@ def _mode(words: list[str]) -> list[PathEffect]:
     options, operands = [], []
     for word in words[1:]:
         # -x and -w are modes; -R, -v, -f, -c and names are options
-        if re.fullmatch(r"--[a-z-]+(?:=.*)?|-[RHLPcfvhn]+", word):
+        if word[:1] == "-" and re.fullmatch(r"--[a-z-]+(?:=.*)?|-[RHLPcfvhn]+", word):
             options += [word] if word.startswith("--") else ["-" + letter for letter in word[1:]]
         else:
             operands.append(word)
@@ -137,13 +136,15 @@ def _in_place(words: list[str]) -> list[PathEffect]:
     found = [
         PathEffect("write", path)
         for word in (words[1:] if name == "sed" else ())
+        if "w" in word
         for path in re.findall(r"(?:^|[;\n{}/|#,\d])[ \t]*+[gpiIMe\d]*+w[ \t]+([^\n]+)", word)
     ]
     # `-E` has a value for perl and none for sed; names of options may be shortened
     valued, short = ("efl", "efli?") if name == "sed" else ("eEMmIxfC", "eEIM")
-    names = [word.partition("=")[0].replace("--inplace", "--in-place") for word in words[1:]]
+    given = [word for word in words[1:] if word[:1] == "-"]
+    names = [word.partition("=")[0].replace("--inplace", "--in-place") for word in given]
     shortened = any(each[:3] == "--i" and "--in-place".startswith(each) for each in names)
-    if not shortened and not any(re.match(rf"-[^\W{valued}i]*i", word) for word in words[1:]):
+    if not shortened and not any(re.match(rf"-[^\W{valued}i]*i", word) for word in given):
         return found
     options, operands = arguments(words, short, ("--expression", "--file"))
     has_script = has(options, "-e", "-f", "--expression", "--file") or name != "sed"

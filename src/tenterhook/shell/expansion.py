@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
+from ..basics import lazy_re as re
+from ..basics import light_json
 from .commands import LONGEST_SHOWN, ReadingNote, because, shortened
 from .state import MOST_VALUES, some_values
-from .syntax import BREAK, DECODED, NETWORK, PRIVATE, QUOTED, UNKNOWN, Budget, Parser, Unreadable, decoded
+from .syntax import BREAK, DECODED, DIGITS, NAME, NETWORK, PRIVATE, QUOTED, UNKNOWN, Budget, Parser, Unreadable, decoded
 from .words import MOST_WORDS, Pattern, TooManyWords, encoded, plain_number, small_number, split_words
 
 TYPE_CHECKING = False
@@ -33,10 +33,8 @@ def changed_variables(environment: Mapping[str, str]) -> dict[str, str | bool | 
     text = environment.get("TENTERHOOK_CHANGED_VARIABLES")
     if not text:
         return {}
-    import json
-
     try:
-        found = json.loads(text)
+        found = light_json.loads(text)
     except ValueError:
         found = None
     return found if isinstance(found, dict) else {"*": True}
@@ -272,7 +270,7 @@ class Expansion:
             return self.both_values(name)
         if name in self.environment:
             return (without_private(self.environment[name]),)
-        if state.sourced or name in _SET_BY_SHELL or not re.match(r"[A-Za-z_]", name):
+        if state.sourced or name in _SET_BY_SHELL or not name or name[0] in DIGITS or name[0] not in NAME:
             return (UNKNOWN,)
         return (self.unset_value(name),)
 
@@ -465,7 +463,7 @@ def _limited(text: str) -> str:
 
 def without_private(text: str) -> str:
     """Return a text with each private character replaced, up to where there are too many of them."""
-    if text.isascii():
+    if text.isascii() or (len(text) < LONGEST and max(text) < "\ud800"):
         return text
     text = re.sub(PRIVATE, "\ufffd", text, count=MOST_PRIVATE)
     left = re.search(PRIVATE, text)

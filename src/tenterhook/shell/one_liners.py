@@ -6,8 +6,7 @@ like these. It looks at string literals only: code that builds its strings step 
 
 from __future__ import annotations
 
-import re
-
+from ..basics import lazy_re as re
 from ..basics.named_tuples import NamedTuple
 from .syntax import unescaped
 
@@ -32,6 +31,11 @@ _WELL_KNOWN = (
     ),
     (r"os\.getcwd\(\)|(?:pathlib\.)?Path\.cwd\(\)|process\.cwd\(\)|Dir\.pwd|getcwd\(\)", "'.'"),
     (r"os\.sep\b|path\.sep\b|os\.path\.sep\b", "'/'"),
+)
+# The same inside a string.
+_HOME_INSIDE = (
+    r"(?:\$ENV\{['\"]?HOME['\"]?\}|#\{(?:Dir\.home|ENV\[['\"]HOME['\"]\])\}|\$\{(?:process\.env\.HOME|os\.homedir\(\))\}"
+    r"|\{(?:pathlib\.)?Path\.home\(\)\})(?=/)"
 )
 _IMPORTED = ((r"(?:__import__|import_module)\(\s*(['\"])([\w.]{1,80})\1\s*\)", r"\2"),)
 _PREFIX = r"(?i)[rbfu]{0,2}$"
@@ -160,6 +164,7 @@ def actions(language: str, code: str) -> list[Action]:
         found += [("words", ["rm", "-f", "--", path]) for path in removed]
     if language == "osascript" and re.search(r"(?i)\b(?:shut down|restart|erase)\b", code):
         found.append(("words", ["shutdown"]))
+    code = re.sub(_HOME_INSIDE, "~", code)
     for pattern, stands_for in (*_WELL_KNOWN, *_IMPORTED):
         code = re.sub(pattern, stands_for, code)
     if re.search(r"\bfrom\s++os\s++import\b", code):
@@ -181,6 +186,11 @@ def actions(language: str, code: str) -> list[Action]:
             found.append(("words", [outer[0].text, *(literal.text for literal in group)]))
     for pattern in re.findall(r"\bunlink\s*+\(?\s*+(?:glob\b\s*+\(?\s*+['\"]|<)([^'\">\n]{1,500}+)", code):
         found.append(("shell", "rm -f " + pattern))
+    if re.search(r"\bunlink\b|\brmtree\b|\bos\.remove\b", code):
+        for pattern in re.findall(r"\bglob\(\s*+['\"]([^'\"\n]{1,500}+)", code):
+            found.append(("shell", "rm -f " + pattern))
+        for path in re.findall(r"['\"]([~/][^'\"\n]{0,500}+)['\"]\s*+\)?\.(?:r?glob|iterdir)\b", code):
+            found.append(("words", ["rm", "-rf", "--", path]))
     for mode, path in re.findall(r"\bchmod\s*+\(?\s*+0o?([0-7]{3,4})\s*+,\s*+['\"]([^'\"\n]{1,500}+)", code):
         found.append(("words", ["chmod", mode, "--", path]))
     if re.search(r"\.(?:unlink|rmdir)\(", code):

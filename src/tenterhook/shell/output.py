@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 
+from ..basics import lazy_re as re
 from . import programs
 from .syntax import DECODED, GENERATED, NETWORK, PATTERNS, STAR, UNKNOWN, unescaped
 
@@ -61,7 +61,9 @@ def printed(walk: Walk, name: str, words: list[str], state: ShellState, text: st
             walk.budget.spend(len(words) // 4)
             find = programs.Find(words)
             end = "\0" if "-print0" in rest else "\n"
-            return end.join(find.found(start) for start in find.starts) + end
+            names = [rest[at + 1] for at, word in enumerate(rest[:-1]) if word in ("-name", "-iname")]
+            last = "/" + names[0] if len(names) == 1 and re.fullmatch(r"[\w.-]+", names[0]) else ""
+            return end.join(find.found(start) + last for start in find.starts) + end
         case "cp" | "mv" | "install" | "ln":
             source = state.files.get(walk.path(first, state))
             if len(operands) == 2 and source is not None:
@@ -159,8 +161,8 @@ def filtered(name: str, words: list[str], text: str) -> str:
             return mark
     match name:
         case "grep" | "egrep" | "fgrep" | "rg":
-            inverted = any(re.match(r"-[a-zA-Z]*v|--invert", word) for word in words)
-            return text if STAR not in text or inverted else UNKNOWN
+            inverted = any("v" in programs.letters(word) or word.startswith("--invert") for word in words)
+            return (text or UNKNOWN) if STAR not in text or inverted else UNKNOWN
         case "head" | "tail":
             return text if STAR not in text else UNKNOWN
         case "sort" | "uniq" | "nl" | "column" | "pv" | "iconv":
@@ -180,7 +182,7 @@ def rewritten(name: str, words: list[str], text: str) -> str:
             return "\n".join(reversed(text.strip("\n").split("\n"))) + "\n"
         case "tr":
             first, second = ("".join(map(_characters, operands[at : at + 1])) for at in (0, 1))
-            if any(re.match(r"-[a-zA-Z]*d", word) for word in words):
+            if any("d" in programs.letters(word) for word in words):
                 return text.translate(dict.fromkeys(map(ord, first)))
             if second and len(words) == len(operands):
                 return text.translate({ord(char): second[min(at, len(second) - 1)] for at, char in enumerate(first)})
@@ -204,7 +206,7 @@ def _characters(spelt: str) -> str:
 def echo(words: list[str]) -> str:
     """Return what `echo` prints."""
     escapes = False
-    while words and re.fullmatch(r"-[neE]+", words[0]):
+    while words and programs.is_cluster(words[0], "neE"):
         escapes = escapes or "e" in words[0]
         words = words[1:]
     text = " ".join(words)

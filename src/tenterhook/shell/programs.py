@@ -7,10 +7,10 @@ function here.
 from __future__ import annotations
 
 import os
-import re
 
+from ..basics import lazy_re as re
 from ..basics.named_tuples import NamedTuple
-from .syntax import DECODED, UNKNOWN, unescaped
+from .syntax import DECODED, LETTERS, UNKNOWN, unescaped
 from .wrappers import LOADER, WRAPPERS, synopsis
 
 TYPE_CHECKING = False
@@ -135,6 +135,17 @@ def has(options: Options, *names: str) -> bool:
 
 def value_of(options: Options, *names: str) -> str | None:
     return next((value for name, value in options if name in names), None)
+
+
+def letters(word: str) -> str:
+    """Return the short options in a word: `rf` of `-rf`."""
+    found = word[1:] if word.startswith("-") else ""
+    return found[: len(found) - len(found.lstrip(LETTERS))]
+
+
+def is_cluster(word: str, options: str) -> bool:
+    """Whether a word consists of short options, all of which are among these letters."""
+    return word.startswith("-") and word != "-" and not word[1:].strip(options)
 
 
 def from_subcommand(words: list[str]) -> Iterator[list[str]]:
@@ -305,6 +316,8 @@ def _sed(words: list[str], stdin: str | None) -> list[Inner]:
         scripts = operands[:1]
     ran = []
     for script in scripts:
+        if "e" not in script:
+            continue
         found = re.search(r"(?:^|[;\n{}])[ \t]*+[\d$,/^]*+[ \t]*+e[ \t]+(.+)", script)
         ran += [Inner("shell", found.group(1))] if found else []
         replaced = re.findall(  # `s/…/command/e` runs what comes out
@@ -372,10 +385,14 @@ def _sudo(words: list[str], stdin: str | None) -> list[Inner]:
     return _command(command, directory=directory, assignments=assignments)
 
 
+def _is_name(text: str) -> bool:
+    return text != "" and "/" not in text
+
+
 def _assignments(words: list[str]) -> tuple[tuple[tuple[str, str], ...], list[str]]:
     """Return the assignments before a command, and the command."""
     count = 0
-    while count < len(words) and re.match(r"[^=/]+=", words[count]):
+    while count < len(words) and "=" in words[count] and _is_name(words[count].partition("=")[0]):
         count += 1
     return tuple((name, value) for name, _, value in (word.partition("=") for word in words[:count])), words[count:]
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from ..basics import lazy_re as re
 from . import programs
 from .output import printf
 from .state import MOST_VALUES, some_values
@@ -21,7 +20,7 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
 
 
 def _cd(walk: Walk, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int) -> str:
-    targets = [word for word in words[1:] if not re.fullmatch(r"-[LPe@]+|--", word)]
+    targets = [word for word in words[1:] if word != "--" and not programs.is_cluster(word, "LPe@")]
     if words[0] == "popd" or targets[:1] == ["-"]:
         state.directory = "/" + UNKNOWN
     elif targets or words[0] != "pushd":

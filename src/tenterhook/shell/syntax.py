@@ -7,8 +7,7 @@ yields the commands one by one, so that those before a syntax error can be used.
 
 from __future__ import annotations
 
-import re
-
+from ..basics import lazy_re as re
 from ..basics.named_tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -38,23 +37,19 @@ PRIVATE = "[\ue000-\ue0ff\ud800-\udc7f\udd00-\udfff]"
 
 WORD_ENDS = " \t\n;&|()<>"
 COMMAND_ENDS = "\n;&|)"
-# Blanks, line continuations and comments. A carriage return is a blank only at the end of a line, as in CRLF text;
-# anywhere else it is an ordinary character.
-BLANKS = re.compile(r"(?:[ \t]++|\\\n|\r(?=\n|\Z)|#[^\n]*+)*+")
-BLANK_LINES = re.compile(r"(?:[ \t\n]++|\\\n|\r(?=\n|\Z)|#[^\n]*+)*+")
-REDIRECT = re.compile(r"([0-9]++|\{[A-Za-z_]\w{0,99}\})?(<<<|<<-?|<>|<&|>&|>>|>\||&>>|&>|<|>)")
-ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*+)(\[[^]\n]{0,200}\])?(\+?=)")
+DESCRIPTOR_NAME = re.compile(r"\{[A-Za-z_]\w{0,99}\}")
+INDEX = re.compile(r"\[[^]\n]{0,200}\]")
 ASSIGNMENT_ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+\+?=")
 FUNCTION = re.compile(r"([^ \t\r\n;&|()<>$`'\"\\=#!]++)[ \t]*+\([ \t]*+\)")
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+|[0-9]|[@*#?$!-]")
-BRACED_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+|[0-9]++|[@*#?$!-]")
-SEPARATOR = re.compile(r"&&|\|\||&[|!]?|;(?![;&])")  # zsh has `&|` and `&!`, too
-BRACED_PREFIX = re.compile(r"[#!](?![}:=?+-]|\Z)")
-RESERVED = re.compile(r"(?:[a-z]++|[{}!]|\[\[)(?=[ \t\r\n;&|()<>]|\Z)")
-ORDINARY = re.compile(r"[\w./:=%^@+-]++")  # characters of a word that stand for themselves
-ORDINARY_IN_BRACES = re.compile(r"[\w.%^]++")
-ORDINARY_IN_QUOTES = re.compile(r'[^"\\$`]++')
-# Rare ones are compiled when they are needed first.
+# What stands in most lines is found without expressions: see `lazy_re`.
+LOWER, DIGITS = "abcdefghijklmnopqrstuvwxyz", "0123456789"
+LETTERS = LOWER + LOWER.upper()
+NAME = LETTERS + "_" + DIGITS
+ORDINARY = NAME + "./:=%^@+-"  # characters of a word that stand for themselves
+ORDINARY_IN_BRACES = NAME + ".%^"
+PARAMETERS = "@*#?$!-"  # variables that are named by one character
+REDIRECTS = ("<<<", "<<-", "<<", "<>", "<&", ">&", ">>", ">|", "&>>", "&>", "<", ">")
+SEPARATORS = ("&&", "||", "&|", "&!", "&", ";")  # zsh has `&|` and `&!`, too
 TIME_OPTION = r"-p(?=[ \t\n]|\Z)[ \t]*+"
 COPROCESS_NAME = r"[A-Za-z_]\w*+[ \t]++(?=[{(]|(?:if|while|until|for|case|select)[ \t\n])"
 TILDE = r"~(\+|[\w.-]*+)(?=[/: \t\r\n;&|()<>}]|\Z)"
@@ -71,6 +66,8 @@ DEEPEST = 60  # substitutions and blocks in one another
 STEPS = 24_000
 CHARACTERS_PER_STEP = 256
 LONGEST_DELIMITER = 1_000
+LONGEST_RESERVED = 8
+LONGEST_PIECE = 256  # that is copied to look at its characters
 LONGEST_INDEX = 1_000
 LONGEST_SHOWN = 400  # characters of a command that are kept to show it
 
@@ -212,6 +209,7 @@ class Parser:
     def __init__(self, text: str, budget: Budget, offset: int | None = None, outer: Parser | None = None) -> None:
         self.text = text
         self.budget = budget
+        self.has_parentheses = "()" in text or "( " in text or "(\t" in text  # as those of a function
         self.at = 0
         self.end = 0  # of the last word, redirection or closing token
         self.offset = offset
@@ -245,8 +243,32 @@ class Parser:
         return self.text[self.at + ahead : self.at + ahead + 1]
 
     def reserved(self) -> str:
-        found = RESERVED.match(self.text, self.at)
-        return found.group() if found else ""
+        """Return the word in lower-case letters, the brace, `!` or `[[` that stands here by itself, or nothing."""
+        piece = self.text[self.at : self.at + LONGEST_RESERVED + 1]
+        word = piece[: _end_of_run(piece, 0, LOWER)]
+        if not word:
+            word = next((each for each in ("{", "}", "!", "[[") if piece.startswith(each)), "")
+        is_whole = len(word) <= LONGEST_RESERVED and piece[len(word) : len(word) + 1] in " \t\r\n;&|()<>"
+        return word if is_whole else ""
+
+    def name(self, digits: bool = False) -> str:
+        """Take the name of a variable; return it, or nothing. `digits`: a number may have more than one digit."""
+        char, end = self.char(), self.at + 1
+        if char in DIGITS:  # also at the end of the text
+            end = _end_of_run(self.text, self.at, DIGITS) if digits else end
+        elif char in NAME:
+            end = _end_of_run(self.text, self.at, NAME)
+        elif char not in PARAMETERS:
+            return ""
+        name, self.at = self.text[self.at : end], min(end, len(self.text))
+        return name
+
+    def redirect_operator(self) -> tuple[str, str]:
+        """Return the descriptor and the operator of the redirection that stands here; no operator if there is none."""
+        text, at = self.text, self.at
+        named = DESCRIPTOR_NAME.match(text, at) if self.char() == "{" and not self.looks_at("{}", "{ ") else None
+        end = named.end() if named else _end_of_run(text, at, DIGITS)
+        return text[at:end], next((each for each in REDIRECTS if text.startswith(each, end)), "")
 
     def take(self, pattern: re.Pattern[str]) -> str:
         """Take the text that matches here; return it, or nothing."""
@@ -264,10 +286,21 @@ class Parser:
         if not self.accept(text):
             raise Unreadable(why)
 
-    def skip_blanks(self) -> None:
+    def skip_blanks(self, blanks: str = " \t") -> None:
         """Skip blanks, line continuations and comments; not newlines."""
-        if self.text[self.at : self.at + 1] in " \t\\\r#":  # also at the end of the text
-            self.take(BLANKS)
+        while True:
+            self.at = _end_of_run(self.text, self.at, blanks)
+            char, follower = self.char(), self.char(1)
+            if char == "#":
+                end = self.text.find("\n", self.at)
+                self.at = end if end >= 0 else len(self.text)
+            elif char == "\\" and follower == "\n":
+                self.at += 2
+            elif char == "\r" and follower in ("", "\n"):  # as in CRLF text; else it is an ordinary character
+                self.at += 1
+            else:
+                return
+            self.budget.spend()
 
     def skip_newlines(self) -> None:
         while self.pending:
@@ -275,7 +308,7 @@ class Parser:
             if self.char() != "\n":
                 return
             self.newline()
-        self.take(BLANK_LINES)
+        self.skip_blanks(" \t\n")
 
     def newline(self) -> None:
         self.at += 1
@@ -348,7 +381,7 @@ class Parser:
                 return
             pipeline = self.pipeline()
             self.skip_blanks()
-            separator = self.take(SEPARATOR)
+            separator = "" if self.looks_at(";;", ";&") else next(filter(self.accept, SEPARATORS), "")
             if separator[:1] == "&" and separator != "&&":
                 pipeline = Pipeline(pipeline.stages, pipeline.shown, True)
             if not separator and self.char() not in ("", "\n", ")", ";"):
@@ -398,7 +431,7 @@ class Parser:
         redirects: list[Redirect] = []
         self.end = self.at
         self.skip_blanks()
-        while REDIRECT.match(self.text, self.at):
+        while self.redirect_operator()[1]:
             redirects.append(self.redirect())
             self.skip_blanks()
         kind, bodies, name, words, complete, *_ = block
@@ -440,7 +473,7 @@ class Parser:
                     self.skip_blanks()
                     self.expect(")", "the function's parentheses are not closed")
                 return self.function(name)
-        found = self.take(FUNCTION)
+        found = self.take(FUNCTION) if self.has_parentheses else ""
         return self.function(found.rstrip(" \t()")) if found else None
 
     def function(self, name: str) -> Function:
@@ -475,7 +508,7 @@ class Parser:
                 raise Unreadable("'((' is not closed")
             words = [arithmetic]
         else:
-            name = self.take(BRACED_NAME)
+            name = self.name(digits=True)
             if not name:
                 raise Unreadable(f"there is no name after '{keyword}'")
             if self.take_word("in"):
@@ -568,23 +601,35 @@ class Parser:
             if char == "(":
                 raise Unreadable("a parenthesis stands inside a command")
             if char in "<>&{" or char.isdigit():
-                redirect = REDIRECT.match(text, at)
-                if redirect and not (redirect.group() in "<>" and text.startswith("(", redirect.end())):
+                descriptor, operator = self.redirect_operator()
+                if operator and not (not descriptor and operator in "<>" and text.startswith("(", at + 1)):
                     redirects.append(self.redirect())
                     continue
-            found = ASSIGNMENT.match(text, at) if not words or declaring else None
-            is_array = found is not None and text.startswith("(", found.end())
-            if found and (not words or is_array):
-                self.at = found.end()
+            name, index, operator = self.assignment_operator() if not words or declaring else ("", "", "")
+            end = at + len(name) + len(index) + len(operator)
+            is_array = operator != "" and text.startswith("(", end)
+            if operator and (not words or is_array):
+                self.at = end
                 value: Any = self.array() if is_array else self.word(tilde="value")
-                if not is_array and (subscript := self.subscript(found.group(2) or "")):
+                if not is_array and (subscript := self.subscript(index)):
                     value = [Part("arithmetic", subscript), *value]
-                assignments.append((found.group(1), found.group(2), found.group(3), value))
-                words.extend([[Part("text", found.group(1))]] if words else [])
+                assignments.append((name, index or None, operator, value))
+                words.extend([[Part("text", name)]] if words else [])
             else:
                 words.append(self.word(tilde="word"))
                 declaring = declaring or (len(words) == 1 and self.plain(words[0]) in DECLARING)
             self.end = self.at
+
+    def assignment_operator(self) -> tuple[str, str, str]:
+        """Return the name, the index and the operator of the assignment that stands here; empty if there is none."""
+        text, at = self.text, self.at
+        end = _end_of_run(text, at, NAME)
+        indexed = INDEX.match(text, end) if text.startswith("[", end) else None
+        after = indexed.end() if indexed else end
+        operator = "=" if text.startswith("=", after) else "+=" if text.startswith("+=", after) else ""
+        if end == at or text[at] in DIGITS or not operator:
+            return "", "", ""
+        return text[at:end], text[end:after], operator
 
     def array(self) -> list[Word]:
         self.at += 1
@@ -593,11 +638,9 @@ class Parser:
         return words or [[]]
 
     def redirect(self) -> Redirect:
-        found = REDIRECT.match(self.text, self.at)
-        assert found
-        descriptor, operator = found.groups()
+        descriptor, operator = self.redirect_operator()
         self.budget.spend(2)
-        self.at = found.end()
+        self.at += len(descriptor) + len(operator)
         self.skip_blanks()
         start = self.at
         word = self.word(tilde="word")
@@ -608,11 +651,14 @@ class Parser:
             raise Unreadable("a file descriptor stands where the target of a redirection should")
         self.end = self.at
         if operator not in ("<<", "<<-"):
-            return Redirect(descriptor, operator, word)
-        delimiter = re.sub(HERE_QUOTES, lambda each: each[1] or each[2] or each[3] or "", raw)  # nothing is expanded
-        redirect = Redirect(descriptor, operator, [])
+            return Redirect(descriptor or None, operator, word)
+        is_quoted = any(char in raw for char in "'\"\\")
+        delimiter = raw.strip("'")
+        if is_quoted and not delimiter.isalpha():  # nothing is expanded in it
+            delimiter = re.sub(HERE_QUOTES, lambda each: each[1] or each[2] or each[3] or "", raw)
+        redirect = Redirect(descriptor or None, operator, [])
         delimiter += "\r" if self.looks_at("\r\n") else ""
-        self.pending.append((redirect, delimiter, any(char in raw for char in "'\"\\")))
+        self.pending.append((redirect, delimiter, is_quoted))
         return redirect
 
     def here_document(self, delimiter: str, literal: bool, strip: bool) -> Word:
@@ -667,15 +713,17 @@ class Parser:
         source = self.text
         spend = self.budget.spend
         ordinary = ORDINARY if stops == WORD_ENDS else ORDINARY_IN_BRACES
-        if (run := ordinary.match(source, self.at)) and source[run.end() : run.end() + 1] in stops:  # most words
+        start, end = self.at, _end_of_run(source, self.at, ordinary)
+        if start < end and source[end : end + 1] in stops:  # most words
             spend(2)
-            self.at = run.end()
-            return [Part("text", run.group(), False)]
+            self.at = end
+            return [Part("text", source[start:end], False)]
         while self.at < len(source):
             spend()
-            if run := ordinary.match(source, self.at):
-                pieces.append(run.group())
-                self.at = run.end()
+            end = _end_of_run(source, self.at, ordinary)
+            if self.at < end:
+                pieces.append(source[self.at : end])
+                self.at = end
                 continue
             char = source[self.at]
             follower = source[self.at + 1 : self.at + 2]
@@ -710,9 +758,13 @@ class Parser:
     def tilde(self, kind: str, pieces: list[str | Part]) -> str | None:
         """Take a tilde that is expanded, with its user's name; return that name, or None."""
         first, last = (piece if isinstance(piece, str) else "" for piece in [*pieces[:1], *pieces[-1:]] or ["", ""])
-        is_in_value = kind == "value" or ASSIGNMENT_ARGUMENT.match(first)
+        if pieces and (last[-1:] not in (":", "=") or not (kind == "value" or ASSIGNMENT_ARGUMENT.match(first))):
+            return None
+        if self.looks_at("~/", "~ "):
+            self.at += 1
+            return ""
         found = re.compile(TILDE).match(self.text, self.at)
-        if not found or (pieces and not (is_in_value and last[-1:] in (":", "="))):
+        if not found:
             return None
         self.at = found.end()
         return found.group(1)
@@ -752,9 +804,10 @@ class Parser:
         pieces: list[str | Part] = []
         while True:
             self.budget.spend()
-            if run := ORDINARY_IN_QUOTES.match(self.text, self.at):
-                pieces.append(run.group())
-                self.at = run.end()
+            end = _end_of_quoted(self.text, self.at)
+            if self.at < end:
+                pieces.append(self.text[self.at : end])
+                self.at = end
             char = self.char()
             if char == stop:  # or both are empty
                 self.at += 1
@@ -797,7 +850,7 @@ class Parser:
             case "\\" if self.char(2) == "\n":
                 raise Unreadable("a line is continued after '$'")
         self.at += 1
-        name = self.take(NAME)
+        name = self.name()
         if not name:
             return [Part("text", "$", quoted)]
         if self.char() == "{" and not quoted:  # braces are expanded first: `$x{a,b}` is `$xa $xb`
@@ -852,8 +905,9 @@ class Parser:
         """Parse `${…}`."""
         start = self.at
         self.at += 2
-        prefix = self.take(BRACED_PREFIX)
-        name = self.take(BRACED_NAME)
+        prefix = self.char() if self.char(1) and self.char(1) not in "}:=?+-" and self.char() in "#!" else ""
+        self.at += len(prefix)
+        name = self.name(digits=True)
         index, subscript, argument, other = None, None, None, None
         if self.char() == "[" and name:
             index, subscript = self.index()
@@ -901,6 +955,28 @@ class Parser:
         return [Part("arithmetic", word, quoted)]
 
 
+def _end_of_run(text: str, at: int, chars: str) -> int:
+    """Return where the characters from here on that are among these end."""
+    while piece := text[at : at + LONGEST_PIECE]:
+        left = len(piece.lstrip(chars))
+        at += len(piece) - left
+        if left:
+            break
+    return at
+
+
+def _end_of_quoted(text: str, at: int) -> int:
+    """Return where the text from here on that stands for itself in double quotes ends."""
+    while piece := text[at : at + LONGEST_PIECE]:
+        length = len(piece)
+        for char in '"\\$`':
+            piece = piece.partition(char)[0]
+        at += len(piece)
+        if len(piece) < length:
+            break
+    return at
+
+
 def _merged(pieces: list[str | Part], quoted: bool = False) -> Word:
     """Return the parts of a word; texts that follow one another are one part."""
     word: Word = []
@@ -916,6 +992,13 @@ def _merged(pieces: list[str | Part], quoted: bool = False) -> Word:
         if piece:
             word.append(piece)
     return word
+
+
+def before(text: str, marks: tuple[str, ...]) -> str:
+    """Return the text before the first of these marks."""
+    for mark in marks:
+        text = text.partition(mark)[0]
+    return text
 
 
 def decoded(text: str) -> str:

@@ -5,7 +5,7 @@ It goes into what a command runs: substitutions, functions, scripts that the lin
 
 from __future__ import annotations
 
-from . import one_liners, programs
+from . import programs
 from .commands import ShellCommand, because, shortened
 from .expansion import DEEPEST, Expansion
 from .output import DECRYPTERS, FILTERS, content, printed
@@ -509,6 +509,8 @@ class Walk(Expansion):
                 self.note_origin(mark)
         state = self.copy(state)
         state.is_certain = self.is_certain = False
+        from . import one_liners  # most lines have none
+
         if len(code) > one_liners.LONGEST:
             self.note("unreadable", because(shown, "its code is too long"))
             code = code[: one_liners.LONGEST]

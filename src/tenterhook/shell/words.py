@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
-from .syntax import ACTIVE, BREAK, CLOSE, COMMA, ONE, OPEN, QUOTED, SET, STAR, decoded
+from ..basics import lazy_re as re
+from .syntax import ACTIVE, BREAK, CLOSE, COMMA, ONE, OPEN, PATTERNS, QUOTED, SET, STAR, before, decoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing these at run time would slow every hook down
@@ -14,6 +13,7 @@ LONGEST_PATTERN = 4096  # characters of a path's pattern; a longer one counts as
 MOST_WORDS = 512  # out of one brace expansion
 MOST_OF_RANGE = 64  # of `{1..1000}`
 DEEPEST_BRACES = 20
+MOST_DIGITS = 15
 
 
 class TooManyWords(Exception):
@@ -26,7 +26,8 @@ class TooManyWords(Exception):
 
 def small_number(text: str) -> int | None:
     """Return the value of a decimal integer with few digits, or None."""
-    return int(text) if re.fullmatch(r"-?[0-9]{1,15}", text) else None
+    digits = text.removeprefix("-")
+    return int(text) if digits.isdecimal() and digits.isascii() and len(digits) <= MOST_DIGITS else None
 
 
 def plain_number(word: Word | None) -> int | None:
@@ -36,14 +37,11 @@ def plain_number(word: Word | None) -> int | None:
     return small_number(decoded("".join(part.value for part in word).replace(BREAK, " ")).strip())
 
 
-_SPECIAL = re.compile(r"[ \t\n*?\[]")
-
-
 def encoded(value: str, quoted: bool, separators: str) -> str:
     """Return a variable's value as part of a word: unquoted, it is split into fields and its patterns are active."""
     if quoted:
         return QUOTED + value
-    if separators == " \t\n" and not _SPECIAL.search(value):
+    if separators == " \t\n" and not any(char in value for char in " \t\n*?["):
         return value
     table = {ord(char): ACTIVE[char] for char in "*?["}
     table.update((ord(char), BREAK) for char in separators)
@@ -52,7 +50,7 @@ def encoded(value: str, quoted: bool, separators: str) -> str:
 
 def split_words(text: str, budget: Budget) -> list[str]:
     """Return the words of one expanded text; raise TooManyWords if braces give too many."""
-    if OPEN not in text:
+    if OPEN not in text or (COMMA not in text and ".." not in text):
         if text.isascii():
             return [text] if text else []
         return [_without_marks(piece) for piece in text.split(BREAK) if piece]
@@ -245,7 +243,6 @@ def _prefix(pieces: list[list[str]], text: str, longest: bool) -> int | None:
     return found.end() if found else None
 
 
-_PATTERN_MARK = f"[{STAR}{ONE}{SET}{BREAK}]"
 _PATTERNS: dict[str, tuple[str, list[Pattern]]] = {}  # those of late, with the plain text before their first mark
 
 
@@ -257,8 +254,8 @@ def pattern_matches(pattern: str, text: str) -> bool:
     if found is None:
         if len(_PATTERNS) > MOST_WORDS:
             _PATTERNS.clear()
-        plain = re.split(_PATTERN_MARK, pattern, maxsplit=1)[0]
-        found = _PATTERNS[pattern] = decoded(plain), [Pattern(each) for each in pattern.split("/")]
+        plain = decoded(before(pattern, (*PATTERNS, BREAK)))
+        found = _PATTERNS[pattern] = plain, [Pattern(each) for each in pattern.split("/")]
     start, patterns = found
     if not text.startswith(start):
         return False
