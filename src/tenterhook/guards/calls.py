@@ -37,6 +37,7 @@ _PATH_KEY = r"path|file|source|destination|target|directory|uri|name|glob|includ
 _LINES = frozenset("command cmd commands commandline cmdline script shell line code bash argv program exec run".split())
 _TYPED = frozenset("text input chars keys data stdin source".split())
 _ARGUMENTS = ("args", "arguments", "argv", "params")
+_MORE_KEYS = _LINES | _TYPED | {*_ARGUMENTS}
 _CODE = ("code", "source", "script")
 _TERMINAL = (
     "term",
@@ -53,6 +54,7 @@ _TERMINAL = (
     "ssh",
     "command",
 )
+_PLAIN = dict.fromkeys(map(ord, "_-"))  # takes these characters out of a key
 _RUNS_CODE = ("py", "node", "js", "exec", "eval", "run", "repl", "notebook", "kernel")
 EDITORS = ("str_replace_editor", "str_replace_based_edit_tool")  # whose `command` may be `view`
 
@@ -126,22 +128,22 @@ def shell_lines(call: GuardedCall) -> list[str | list[str]]:
     """
     if call.tool_name in EDITORS:
         return []
+    line = call.line() if is_shell(call) else None
+    if isinstance(line, str) and isinstance(call.tool_input, dict):
+        others = {str(key).lower() for key in call.tool_input} & _MORE_KEYS
+        if len(others) == 1:
+            return [line]
     if isinstance(call.tool_input, dict):
         name = call.tool_name.lower()
         keys = _LINES | _TYPED if any(part in name for part in _TERMINAL) else _LINES
         found = [*_lines_in(call.tool_input, keys, any(part in name for part in _RUNS_CODE))]
     else:
-        line = call.line() if is_shell(call) else None
         found = [] if line is None else [line]
     return found or ([text for _, text in strings_in(call.tool_input, "")] if is_shell(call) else [])
 
 
 def _lines_in(value: Any, keys: frozenset[str], runs_code: bool) -> Iterator[str | list[str]]:
-    given = (
-        {str(key).lower().replace("_", "").replace("-", ""): each for key, each in value.items()}
-        if isinstance(value, dict)
-        else {}
-    )
+    given = {str(key).lower().translate(_PLAIN): each for key, each in value.items()} if isinstance(value, dict) else {}
     for key, each in given.items():
         if key not in keys or not each or not isinstance(each, str | list):
             yield from _lines_in(each, keys, runs_code)

@@ -99,8 +99,6 @@ _WRITES_IN_CODE = (
 )
 SAID = {"write": "writes to", "delete": "deletes", "move": "moves away", "mode": "changes the mode of"}
 
-_NO_EXPRESSION = str.maketrans("", "", "[]*?^$.\\")  # what makes a text an expression
-
 
 def judge(call: GuardedCall) -> Objection | None:
     """Return why a call is refused that would change what is protected; ask where it only may."""
@@ -239,13 +237,13 @@ class _Check:
         """Whether an argument names a directory with our credentials, and the command reads what is in directories."""
         path = self._resolved(command, word)
         is_target = command.name in ("cp", "rsync", "scp") and word == command.words[-1]
-        is_read = word[:1] not in ("", "-") and len(word) < 1000 and not is_target and _reads_directories(command)
-        return is_read and os.path.isdir(path) and self.protected(path, True) == SECRETS
+        is_read = word[:1] not in ("", "-") and len(word) < 1000 and not is_target and os.path.isdir(path)
+        return is_read and _reads_directories(command) and self.protected(path, True) == SECRETS
 
     def _printed_inside(self, command: ShellCommand, others: list[ShellCommand]) -> Iterator[tuple[str, str, str]]:
         """Yield what a command may change by names that a substitution in it prints: `rm $(which tenterhook)`."""
         start, end = command.span or (0, 0)
-        if not end or ("$(" not in command.shown and "`" not in command.shown):
+        if not end or not ("$(" in command.shown or "`" in command.shown):
             return
         plain = re.sub(r"\$\([^)]*\)|`[^`]*`", "", command.shown)
         changes = any(effect.path.rstrip("/").rpartition("/")[2] not in plain for effect in effects(command))
@@ -328,14 +326,11 @@ class _Check:
             moved = {word.partition("=")[0] for word in words if "=" in word or name == "setenv"} & {*MOVED}
             name = "export"
         runs = programs.inner(words, command.stdin)  # judged by themselves
-        starts_agent = name in AGENTS or (runs and re.search(_AGENTS, " ".join(words)))
+        starts_agent = name in AGENTS or (moved and runs and re.search(_AGENTS, " ".join(words)))
         if (moved and (starts_agent or name == "export")) or (name in AGENTS and _is_without_hooks(words)):
             yield "weaken", "it starts an agent without your hooks"
         selected = line if UNKNOWN in "".join(words) else " ".join(words)
-        parts = [decoded(word).translate(_NO_EXPRESSION) for word in words[1:MOST_STRINGS]]
-        if name in STOPPERS and (
-            "tenterhook" in selected or any(len(part) > 4 and part in "tenterhook" for part in parts)
-        ):
+        if name in STOPPERS and ("tenterhook" in selected or any(map(_is_part_of_our_name, words[1:MOST_STRINGS]))):
             yield "weaken", "it stops Tenterhook"
         at = (
             next((at for at, word in enumerate(words[:-1]) if word in ("-m", "-mpip")), None)
@@ -473,6 +468,12 @@ def _is_without_hooks(words: list[str]) -> bool:
         ):
             return True
     return False
+
+
+def _is_part_of_our_name(word: str) -> bool:
+    """Whether a pattern of process names may match ours: `tenter*`, `tente[r]hook`."""
+    part = re.sub(r"[][*?^$.\\]", "", decoded(word))
+    return len(part) > 4 and part in "tenterhook"
 
 
 def _replaces(words: Iterable[str]) -> bool:

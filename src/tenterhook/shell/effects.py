@@ -154,9 +154,10 @@ def _in_place(words: list[str]) -> list[PathEffect]:
     ]
     # `-E` has a value for perl and none for sed; names of options may be shortened
     valued, short = ("efl", "efli?") if name == "sed" else ("eEMmIxfC", "eEIM")
-    names = [word.partition("=")[0].replace("--inplace", "--in-place") for word in words[1:]]
+    given = [word for word in words[1:] if word[:1] == "-"]
+    names = [word.partition("=")[0].replace("--inplace", "--in-place") for word in given]
     shortened = any(each[:3] == "--i" and "--in-place".startswith(each) for each in names)
-    if not shortened and not any(re.match(rf"-[^\W{valued}i]*i", word) for word in words[1:] if word[:1] == "-"):
+    if not shortened and not any(re.match(rf"-[^\W{valued}i]*i", word) for word in given):
         return found
     options, operands = arguments(words, short, ("--expression", "--file"))
     has_script = has(options, "-e", "-f", "--expression", "--file") or name != "sed"
