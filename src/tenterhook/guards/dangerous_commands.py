@@ -986,7 +986,7 @@ _DISCARDING = {
     "reset": ((r"\s--(?:har?d?|merg?e?)(?=\s|$)", _GONE),),
     "clean": ((rf"^{_DRY}.*{_FORCED}", _UNTRACKED),),
     "checkout": ((rf"{_FORCED}|\s{_ALL}|\s--\s|\s--(?:pathspec-from-file|ours|theirs)\b", _GONE),),
-    "switch": ((rf"^(?!\s--\s).*(?:{_FORCED}|\s--discard-changes(?=\s|$))", _GONE),),
+    "switch": ((r"^(?!\s--\s).*\s(?:(?!-[cC])-\w*f\w*|--forc?e?|--discard-changes)(?=\s|$)", _GONE),),
     "restore": ((r"^(?!.*\s(?:-S|--staged)\b(?!.*\s(?:-W|--worktree)\b))(?=.*\s[^-\s])", _GONE),),
     "stash": ((r"^ (?:clear|drop)\b", "what was stashed is lost"),),
     "reflog": ((rf"^ (?:expire|delete)\b{_DRY}", _UNREACHABLE),),

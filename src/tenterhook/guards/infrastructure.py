@@ -78,7 +78,7 @@ _HTTP_OPTIONS = ("--request", "--header", "--data", "--data-raw", "--json", "--u
 # Ports of CouchDB, etcd, Qdrant, InfluxDB, Consul, Solr, Prometheus, Elasticsearch, RabbitMQ: data, also here.
 _LOCAL = (
     r"(?i)(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])"
-    r"(?::(?!(?:5984|2379|6333|8086|8500|8983|9090|9200|15672)\b)\d+)?(?:[/?#].*)?"
+    r"(?::(?!(?:5984|2379|8001|8444|4646|8200|6333|8086|8500|8983|9090|9200|15672)\b)\d+)?(?:[/?#].*)?"
 )
 _CMDLET = (
     r"(?:remove|clear|disable|revoke|unregister|stop|reset)-(?:az|ec2|s3|rds|ddb|lm|iam|sqs|sns|ecr|ecs|eks|cfn|r53|kms|elb|mg|msol|"
