@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from .guards.calls import Finding
+    from .guards.calls import GuardFinding
 
 
 class Action(StrEnum):
@@ -257,7 +257,7 @@ class Run(NamedTuple):
     answer: Any = None  # what a Python function returned, or another agent's hook answered, in our form
     saw: Any = None  # the tool's input that was sent to this run
     decision: Decision = SILENT
-    findings: tuple[Finding, ...] = ()  # of a built-in guard
+    findings: tuple[GuardFinding, ...] = ()  # of a built-in guard
 
     @property
     def failed(self) -> bool:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tenterhook.basics import places
-from tenterhook.basics.protected_places import SECRETS, Places, command_in, existing_below, protected
+from tenterhook.basics.protected_places import SECRETS, ProtectedPlaces, command_in, existing_below, protected
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 def is_protected(path: Path | str, removes: bool = False, **variables: str) -> str | None:
-    return protected(str(path), removes, Places({**os.environ, **variables}))
+    return protected(str(path), removes, ProtectedPlaces({**os.environ, **variables}))
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_files_that_a_search_below_a_directory_would_find_are_listed(home: Path,
     for path in (".agents/hooks/mine/scripts/run.sh", ".claude/settings.json", "src/settings.json"):
         (tmp_path / "p" / path).parent.mkdir(parents=True)
         (tmp_path / "p" / path).touch()
-    known = Places(os.environ)
+    known = ProtectedPlaces(os.environ)
     found = existing_below(str(tmp_path / "p"), known)
     assert {os.path.relpath(path, tmp_path / "p") for path in found} == {
         *(".agents/hooks", ".agents/hooks/mine/scripts/run.sh", ".claude/settings.json"),

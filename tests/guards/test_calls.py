@@ -16,8 +16,8 @@ from tenterhook import guards
 from tenterhook.guards.calls import (
     ASK,
     DENY,
-    Finding,
     GuardedCall,
+    GuardFinding,
     objection,
     path_here,
     paths_in,
@@ -28,11 +28,11 @@ from tenterhook.guards.calls import (
 from tenterhook.shell import reader
 
 RULES = {"keys": ("reads keys", "use names"), "files": ("deletes files", "name them")}
-KEYS = Finding("keys", ASK, "cat key", "it reads a key")
-FILES = Finding("files", DENY, "rm -r src", "it deletes src", (8, 17))
+KEYS = GuardFinding("keys", ASK, "cat key", "it reads a key")
+FILES = GuardFinding("files", DENY, "rm -r src", "it deletes src", (8, 17))
 
 
-def of(*findings: Finding, **settings: Any) -> tuple[str, list[str]] | None:
+def of(*findings: GuardFinding, **settings: Any) -> tuple[str, list[str]] | None:
     found = objection(GuardedCall("Shell", {}, "/work", {}, settings), findings, RULES)
     return None if found is None else (found.decision, [each.rule for each in found.findings])
 

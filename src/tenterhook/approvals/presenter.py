@@ -21,7 +21,7 @@ from ..shell import reader
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..guards.calls import Finding
+    from ..guards.calls import GuardFinding
     from ..shell.reader import ShellCommand
     from .requests import Call
 
@@ -175,7 +175,7 @@ def command(line: str, directory: str = "/") -> tuple[bytes, tuple[CommandDanger
     return bytes(marks), dangers
 
 
-def _danger(found: Finding) -> CommandDanger:
+def _danger(found: GuardFinding) -> CommandDanger:
     why = found.why.removeprefix("it ")
     return CommandDanger(found.part, why[:1].upper() + why[1:], is_grave=found.decision == DENY)
 

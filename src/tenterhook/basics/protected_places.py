@@ -116,7 +116,7 @@ def _are_in_order(names: list[str], words: list[str]) -> bool:
     return all(name in remaining for name in names)
 
 
-class Places:
+class ProtectedPlaces:
     """The directories (with `/` at the end) and files that exist once on this machine, with what they are.
 
     They are looked up anew for every object, and no sooner than they are needed: links and settings change.
@@ -142,7 +142,7 @@ class Places:
         return {_identity(place): (place, what) for place, what in self.by_path.values()}
 
 
-def protected(path: str, removes: bool, known: Places | None, matches: Matches | None = None) -> str | None:
+def protected(path: str, removes: bool, known: ProtectedPlaces | None, matches: Matches | None = None) -> str | None:
     """Return what a path belongs to that an agent may not change, or None.
 
     `removes`: the change removes a directory with its content. `matches` is for a path with patterns: it compares a
@@ -300,7 +300,7 @@ def _linked_in(root: str, homes: Iterable[str]) -> list[str]:
     return found
 
 
-def _by_file(path: str, known: Places) -> str | None:
+def _by_file(path: str, known: ProtectedPlaces) -> str | None:
     above = path = places.real_path(path)
     while above != "/":
         place, what = known.by_identity.get(_identity(above), ("", ""))
@@ -318,7 +318,7 @@ def _identity(path: str) -> tuple[int, int] | str:
     return found.st_dev, found.st_ino
 
 
-def _by_place(path: str, removes: bool, known: Places, matches: Matches | None) -> str | None:
+def _by_place(path: str, removes: bool, known: ProtectedPlaces, matches: Matches | None) -> str | None:
     """Return what the first place is that a path is, or is in; if the path is removed, also one inside of it."""
     names = path.lower().rstrip("/").split("/")
     for others, place, what in known.by_names:
@@ -363,7 +363,7 @@ def _named_below(path: str) -> Iterator[tuple[str, str]]:
                 yield "/".join((path, *names[there:])), what
 
 
-def existing_below(directory: str, known: Places) -> list[str]:
+def existing_below(directory: str, known: ProtectedPlaces) -> list[str]:
     """Return the protected files that are in a directory, at most some thousands."""
     inside = directory.rstrip("/").lower() + "/"
     own = known.by_path.items()

@@ -22,7 +22,7 @@ def refuse_writing(command: str, *paths: str) -> None:
     refusal = agent_marks.refusal() if paths else None
     if refusal is None:
         return
-    known = protected_places.Places(os.environ)
+    known = protected_places.ProtectedPlaces(os.environ)
     for path in paths:
         # the system follows a link before `..`, our own functions may not
         for spelt in (os.path.join(os.getcwd(), path), os.path.abspath(path)):

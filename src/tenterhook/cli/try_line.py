@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ..approvals.rules import Rule
     from ..catalog.catalog import Catalog
-    from ..guards.calls import Finding
+    from ..guards.calls import GuardFinding
     from ..model import Run
 
 RUNS, ASKED, REFUSED = "runs", "asked", "refused"
@@ -54,7 +54,7 @@ class Said(NamedTuple):
     name: str
     decision: str
     reason: str | None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[GuardFinding, ...] = ()
     source: str | None = None
 
     def as_json(self) -> dict[str, Any]:

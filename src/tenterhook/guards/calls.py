@@ -59,7 +59,7 @@ _RUNS_CODE = ("py", "node", "js", "exec", "eval", "run", "repl", "notebook", "ke
 EDITORS = ("str_replace_editor", "str_replace_based_edit_tool")  # whose `command` may be `view`
 
 
-class Finding(NamedTuple):
+class GuardFinding(NamedTuple):
     """One thing that is wrong with a call."""
 
     rule: str
@@ -74,7 +74,7 @@ class Objection(NamedTuple):
 
     decision: str  # ASK or DENY
     reason: str
-    findings: tuple[Finding, ...] = ()  # the worst first, then in the order of the guard's rules
+    findings: tuple[GuardFinding, ...] = ()  # the worst first, then in the order of the guard's rules
 
 
 class GuardedCall(NamedTuple):
@@ -174,13 +174,13 @@ def read(line: str | list[str], directory: str, variables: Mapping[str, str]) ->
     return last[1]
 
 
-def objection(call: GuardedCall, findings: Iterable[Finding], rules: Rules) -> Objection | None:
+def objection(call: GuardedCall, findings: Iterable[GuardFinding], rules: Rules) -> Objection | None:
     """Return what a guard says about its findings under the settings of the hook, or None if nothing is left.
 
     A setting that is not as it should be has no effect.
     """
     allowed, asked = _rules_of(call.settings, "allow"), _rules_of(call.settings, "ask")
-    distinct: dict[tuple[str, str], Finding] = {}
+    distinct: dict[tuple[str, str], GuardFinding] = {}
     for each in findings:
         if each.rule in allowed:
             continue

@@ -15,7 +15,7 @@ from ..shell.programs import SHELLS, Find, arguments, has, program, resolved, sp
 from ..shell.syntax import PATTERNS, STAR, UNKNOWN, UNKNOWNS, decoded
 from ..shell.words import pattern_matches
 from . import danger_table
-from .calls import ASK, DENY, Finding, objection, path_here, project_root, read
+from .calls import ASK, DENY, GuardFinding, objection, path_here, project_root, read
 from .danger_table import found, matches
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # names for people and checkers; importing them would cost a 
 
     Found = Iterator[tuple[str, str, str]]  # rule, decision, why
     Hit = tuple["Place", bool]
-    Rule = Callable[[ShellCommand, "Places"], Found]
+    Rule = Callable[[ShellCommand, "ProjectPlaces"], Found]
 
 
 # Each rule by name, the more telling first: what it is about, and what to do instead.
@@ -134,18 +134,18 @@ def judge(call: GuardedCall) -> Objection | None:
     return None if line is None else objection(call, dangers(call, line), RULES)
 
 
-def dangers(call: GuardedCall, line: str | list[str]) -> Iterator[Finding]:
+def dangers(call: GuardedCall, line: str | list[str]) -> Iterator[GuardFinding]:
     """Yield every danger of a line, or of a program with its arguments, whatever the settings are."""
     directory, environment = call.directory(), {"TMPDIR": "/tmp", **call.environment}  # noqa: S108  # as programs take it
     reading = read(line, directory, environment if "TMPDIR" in str(line) else call.environment)  # as other guards do
-    places = Places(directory, environment, call.directories())
+    places = ProjectPlaces(directory, environment, call.directories())
     places.finds = [each.words for each in reading.commands if each.name == "find"]
     for command in reading.commands:
         for rule, decision, why in _of_command(command, places):
-            yield Finding(rule, decision, command.shown, why + _if_unset(command), command.span)
+            yield GuardFinding(rule, decision, command.shown, why + _if_unset(command), command.span)
     text = line if isinstance(line, str) else " ".join(line)
     if ("sshpass" in text or "su" in text) and len(text) < danger_table.LONGEST and found(danger_table.GUESSING, text):
-        yield Finding("attack", DENY, "…", "it tries one password after another")
+        yield GuardFinding("attack", DENY, "…", "it tries one password after another")
     yield from _notes(reading.notes, text)
 
 
@@ -167,18 +167,18 @@ MOST_PATHS = 500  # of one command that are looked at
 _LONGEST_SEARCHED = 100_000  # characters; a longer line that cannot be read is asked about
 
 
-def _notes(notes: list[ReadingNote], line: str) -> Iterator[Finding]:
+def _notes(notes: list[ReadingNote], line: str) -> Iterator[GuardFinding]:
     unreadable = [note for note in notes if note.kind == "unreadable"]
     if unreadable:
         is_text = len(line) > danger_table.LONGEST or found(r"(?i)^\s*(?:write-\w+|echo|printf)\b", line)
         known = [] if is_text else list(danger_table.of_windows(line))
-        yield from (Finding(rule, decision, unreadable[0].shown, why) for rule, decision, why in known)
+        yield from (GuardFinding(rule, decision, unreadable[0].shown, why) for rule, decision, why in known)
         if not known and (len(line) >= _LONGEST_SEARCHED or found(_DESTRUCTIVE, line)):
-            yield Finding("unreadable", ASK, unreadable[0].shown, f"it {RULES['unreadable'][0]}")
+            yield GuardFinding("unreadable", ASK, unreadable[0].shown, f"it {RULES['unreadable'][0]}")
     for note in notes:
         if note.kind != "unreadable":
             rule = note.kind.removesuffix("-directly")
-            yield Finding(rule, DENY, note.shown, f"it {RULES[rule][0]}")
+            yield GuardFinding(rule, DENY, note.shown, f"it {RULES[rule][0]}")
 
 
 def _effects(command: ShellCommand) -> list[PathEffect]:
@@ -186,7 +186,7 @@ def _effects(command: ShellCommand) -> list[PathEffect]:
     return shell_effects.effects_of_words(command)[:MOST_PATHS]
 
 
-def _of_command(command: ShellCommand, places: Places) -> Found:
+def _of_command(command: ShellCommand, places: ProjectPlaces) -> Found:
     if command.assignments and (not command.words or command.name in SHELLS):
         said = " ".join(f"{name}={value}" for name, value in command.assignments)
         if found(danger_table.NO_HISTORY, said):
@@ -301,7 +301,7 @@ class Place:
         self.what = what
 
 
-class Places:
+class ProjectPlaces:
     """The directories that should not go, of this machine, this person and this project."""
 
     def __init__(self, directory: str, environment: Mapping[str, str], further: Iterable[str] = ()) -> None:
@@ -464,7 +464,7 @@ def _said(hit: Hit) -> str:
 
 @_for("rm", "srm", "wipe", "trash", "trash-put", "rmdir", "unlink", "shred", "rimraf", "del-cli")
 @_for("zip", "tar", "bsdtar", "7z", "7za", "7zz", "7zr", "rar")
-def _remove(command: ShellCommand, places: Places) -> Found:
+def _remove(command: ShellCommand, places: ProjectPlaces) -> Found:
     if "--no-preserve-root" in command.words:
         yield "delete-system", DENY, "--no-preserve-root is there to delete the root of the file system"
     for effect in _effects(command):
@@ -495,7 +495,7 @@ def _remove(command: ShellCommand, places: Places) -> Found:
         yield "delete-files", ASK, "it deletes what another command names"
 
 
-def _deleted(command: ShellCommand, effect: PathEffect, path: str, places: Places) -> Found:
+def _deleted(command: ShellCommand, effect: PathEffect, path: str, places: ProjectPlaces) -> Found:
     """Judge a path that is no place of its own by where it is, and by whether a build would make it again."""
     shown = decoded(effect.path)
     real = places.real(path)
@@ -538,7 +538,7 @@ def _finds_generated(words: list[str]) -> bool:
 
 
 @_for("find")
-def _find(command: ShellCommand, places: Places) -> Found:
+def _find(command: ShellCommand, places: ProjectPlaces) -> Found:
     find = Find(command.words)
     deleting = find.deletes
     for words in find.commands:
@@ -561,7 +561,7 @@ def _find(command: ShellCommand, places: Places) -> Found:
         yield from _found_in(command, start, places, find.restricted, _finds_generated(command.words))
 
 
-def _found_in(command: ShellCommand, start: str, places: Places, restricted: bool, generated: bool) -> Found:
+def _found_in(command: ShellCommand, start: str, places: ProjectPlaces, restricted: bool, generated: bool) -> Found:
     """Judge that what a search finds below a directory is deleted."""
     path = places.resolve(command, start)
     hit = places.hit(path)
@@ -583,7 +583,7 @@ def _found_in(command: ShellCommand, start: str, places: Places, restricted: boo
 
 
 @_for("fd", "fdfind")
-def _fd(command: ShellCommand, places: Places) -> Found:
+def _fd(command: ShellCommand, places: ProjectPlaces) -> Found:
     words = command.words
     at = next((at for at, word in enumerate(words) if word in ("-x", "-X", "--exec", "--exec-batch")), len(words))
     if not words[at + 1 : at + 2] or program(words[at + 1]) not in _DELETING:
@@ -601,7 +601,7 @@ _DELETING = ("rm", "unlink", "shred", "srm", "truncate")
 
 
 @_for("rsync")
-def _sync(command: ShellCommand, places: Places) -> Found:
+def _sync(command: ShellCommand, places: ProjectPlaces) -> Found:
     if any(re.fullmatch(r"--dry-run|-[a-zA-Z]*n[a-zA-Z]*", word) for word in command.words):
         return
     for effect in _effects(command):
@@ -615,7 +615,7 @@ def _sync(command: ShellCommand, places: Places) -> Found:
 
 
 @_for("mv")
-def _moved(command: ShellCommand, places: Places) -> Found:
+def _moved(command: ShellCommand, places: ProjectPlaces) -> Found:
     for effect in _effects(command):
         path = places.resolve(command, effect.path)
         if effect.kind == "write" and path == "/dev/null":
@@ -690,7 +690,7 @@ _OTHER_DEVICES = (
 )
 
 
-def _written(command: ShellCommand, places: Places) -> Found:
+def _written(command: ShellCommand, places: ProjectPlaces) -> Found:
     """What a command writes, deletes or changes the mode of, wherever that stands."""
     effects = shell_effects.effects(command)
     if len(effects) > MOST_PATHS:
@@ -754,7 +754,7 @@ def _written(command: ShellCommand, places: Places) -> Found:
 _PRINTING_NOTHING = ([":"], ["true"], ["cat", "/dev/null"], ["echo"], ["echo", ""], ["echo", "-n"], ["printf", ""])
 
 
-def _overwrites_git(command: ShellCommand, shown: str, path: str, places: Places) -> bool:
+def _overwrites_git(command: ShellCommand, shown: str, path: str, places: ProjectPlaces) -> bool:
     """Whether a file of the project's `.git` is replaced; adding to it, or editing its settings, is not meant."""
     if not path.startswith(places.root + "/.git/") or not matches(_PARTS_OF_GIT, path[len(places.root) :]):
         return False
@@ -796,7 +796,7 @@ def _opens(words: list[str]) -> bool:
 
 
 @_for("chmod", "chown", "chgrp", "setfacl", "chattr", "chflags")
-def _permissions(command: ShellCommand, places: Places) -> Found:
+def _permissions(command: ShellCommand, places: ProjectPlaces) -> Found:
     words = command.words
     drastic = any(
         re.fullmatch(r"0*[0-7]?00|0+|[ugoa]*-[rwx]+|[0-7]*[0-7][2367]|[ao]*\+[rx]*w[rx]*", word) for word in words
@@ -848,14 +848,14 @@ def _sets_owner(mode: str) -> bool:
 
 
 @_for("install")
-def _installed(command: ShellCommand, places: Places) -> Found:
+def _installed(command: ShellCommand, places: ProjectPlaces) -> Found:
     options, _ = arguments(command.words, "tSmogZ", ("--target-directory", "--suffix", "--mode", "--owner", "--group"))
     if _sets_owner(value_of(options, "-m", "--mode") or ""):
         yield "permissions", DENY, "it then runs with its owner's rights"
 
 
 @_for("touch")
-def _backdated(command: ShellCommand, places: Places) -> Found:
+def _backdated(command: ShellCommand, places: ProjectPlaces) -> Found:
     options, operands = arguments(command.words, "drt", ("--date", "--reference"))
     reference = value_of(options, "-r", "--reference")
     paths = [places.resolve(command, path) for path in operands]
@@ -872,7 +872,7 @@ def _backdated(command: ShellCommand, places: Places) -> Found:
 
 
 @_for("crontab")
-def _crontab(command: ShellCommand, places: Places) -> Found:
+def _crontab(command: ShellCommand, places: ProjectPlaces) -> Found:
     options, operands = arguments(command.words, "u")
     if has(options, "-r"):
         yield "persistence", ASK, "it deletes every scheduled job"
@@ -889,7 +889,7 @@ _NEEDED = frozenset(
 
 
 @_for("kill")
-def _kill(command: ShellCommand, places: Places) -> Found:
+def _kill(command: ShellCommand, places: ProjectPlaces) -> Found:
     words = command.words[1:]
     signals = [word for word in words[:1] if word[:1] == "-" and re.fullmatch(r"-(?:\d+|[A-Za-z]+\d*)", word)]
     rest = words[1:] if signals else words
@@ -905,7 +905,7 @@ def _kill(command: ShellCommand, places: Places) -> Found:
 
 
 @_for("pkill", "killall", "killall5", "skill", "slay")
-def _kill_by_name(command: ShellCommand, places: Places) -> Found:
+def _kill_by_name(command: ShellCommand, places: ProjectPlaces) -> Found:
     options, operands = arguments(
         command.words, "uUGgPstFZy", ("--signal", "--user", "--euid", "--uid", "--older-than")
     )
@@ -927,7 +927,7 @@ def _kill_by_name(command: ShellCommand, places: Places) -> Found:
 
 
 @_for(*SHELLS, "exec")
-def _reverse_shell(command: ShellCommand, places: Places) -> Found:
+def _reverse_shell(command: ShellCommand, places: ProjectPlaces) -> Found:
     targets = [target for _, target in command.redirects]
     if any(target.startswith(("/dev/tcp/", "/dev/udp/")) for target in targets) and command.name != "exec":
         yield "remote-shell", DENY, "its input and output go over the network"
@@ -956,7 +956,7 @@ def _is_connection(words: list[str]) -> bool:
 
 
 @_for("nc", "ncat", "netcat", "nc.traditional", "nc.openbsd", "socat", "openssl", "telnet")
-def _listening_shell(command: ShellCommand, places: Places) -> Found:
+def _listening_shell(command: ShellCommand, places: ProjectPlaces) -> Found:
     joined = " ".join(command.words[1:])
     if command.name == "socat":
         if re.search(r"(?i)\b(?:exec|system):", joined) and re.search(r"(?i)\b(?:tcp|udp|openssl|ssl)[\w-]*:", joined):
@@ -1020,7 +1020,7 @@ _GIT_OPTIONS = ("--git-dir", "--work-tree", "--namespace", "--config-env", "--at
 
 
 @_for("git")
-def _git(command: ShellCommand, places: Places) -> Found:
+def _git(command: ShellCommand, places: ProjectPlaces) -> Found:
     options, at = split_options(command.words, "cC", _GIT_OPTIONS)
     directory = command.directory
     for name, value in options:
@@ -1093,7 +1093,7 @@ _ESSENTIAL = (
     "snap",
     "emerge",
 )
-def _packages(command: ShellCommand, places: Places) -> Found:
+def _packages(command: ShellCommand, places: ProjectPlaces) -> Found:
     name, words = command.name, command.words
     options, operands = arguments(words, "oct", ("--option",))
     removing = {
@@ -1124,7 +1124,7 @@ def _as_written(command: ShellCommand) -> str:
 # -- what cannot be known -----------------------------------------------------------------------------------------
 
 
-def _unknown_program(command: ShellCommand, places: Places) -> Found:
+def _unknown_program(command: ShellCommand, places: ProjectPlaces) -> Found:
     """A program whose name comes from elsewhere, with arguments that only something destructive would have."""
     from ..shell import one_liners
 

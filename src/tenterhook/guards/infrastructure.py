@@ -11,7 +11,7 @@ from itertools import pairwise
 from ..basics import lazy_re as re
 from ..shell.programs import arguments, has
 from ..shell.syntax import UNKNOWNS, decoded
-from .calls import Finding, objection, read
+from .calls import GuardFinding, objection, read
 from .infrastructure_table import API_VERBS, OTHER_VERBS, PASS, ROWS, VERBS
 
 TYPE_CHECKING = False
@@ -114,9 +114,9 @@ def judge(call: GuardedCall) -> Objection | None:
         found = decide(command)
         if found is not None:
             rule, decision = found
-            findings.append(Finding(rule, decision, command.shown, f"it {RULES[rule][0]}", command.span))
+            findings.append(GuardFinding(rule, decision, command.shown, f"it {RULES[rule][0]}", command.span))
     findings += [
-        Finding(rule, "ask", "…", f"it {RULES[rule][0]}")
+        GuardFinding(rule, "ask", "…", f"it {RULES[rule][0]}")
         for rule in ("cloud", "database")
         if any(_deletes_by_code(rule, code[:LONGEST]) for code in reading.code)
     ]

@@ -12,7 +12,19 @@ from ..shell.effects import effects, of_words
 from ..shell.programs import Find, program
 from ..shell.syntax import ACTIVE, PATTERNS, STAR, UNKNOWN, decoded
 from ..shell.words import pattern_matches
-from .calls import ASK, DENY, EDITORS, Finding, is_shell, objection, patched, path_here, read, shell_lines, strings_in
+from .calls import (
+    ASK,
+    DENY,
+    EDITORS,
+    GuardFinding,
+    is_shell,
+    objection,
+    patched,
+    path_here,
+    read,
+    shell_lines,
+    strings_in,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,7 +117,7 @@ def judge(call: GuardedCall) -> Objection | None:
     return objection(call, _findings(call), RULES)
 
 
-def _findings(call: GuardedCall) -> Iterator[Finding]:
+def _findings(call: GuardedCall) -> Iterator[GuardFinding]:
     check = _Check(call)
     try:
         yield from () if is_shell(call) else check.of_tool()
@@ -113,7 +125,7 @@ def _findings(call: GuardedCall) -> Iterator[Finding]:
             yield from check.of_line(line)
     except TooManyPaths:
         part = str(call.line() or call.tool_name)[:80]
-        yield Finding(
+        yield GuardFinding(
             "change-hooks", ASK, part, f"it names more than {MOST_PATHS} paths, any of which may be protected"
         )
 
@@ -128,10 +140,10 @@ class _Check:
     def __init__(self, call: GuardedCall) -> None:
         self.call = call
         self._home = reader.agents_home(call.environment)
-        self._places = protected_places.Places(call.environment)
+        self._places = protected_places.ProtectedPlaces(call.environment)
         self._looked_up: dict[tuple[str, bool], str | None] = {}
 
-    def of_tool(self) -> Iterator[Finding]:
+    def of_tool(self) -> Iterator[GuardFinding]:
         """Judge a tool that is not known as a shell: by every path that it is given, under whatever key."""
         own_name = re.split(r"__|[.:/]", self.call.tool_name)[-1]  # without that of its server
         tool = own_name.lower()
@@ -174,7 +186,7 @@ class _Check:
             yield programs.resolved(path, self.call.directory(), home)
         yield os.path.join(self.call.directory(), path)  # the system follows a link before `..`
 
-    def of_line(self, line: str | list[str] | None) -> Iterator[Finding]:
+    def of_line(self, line: str | list[str] | None) -> Iterator[GuardFinding]:
         """Judge a shell line by what each of its commands would touch."""
         if not line:
             return
@@ -185,7 +197,7 @@ class _Check:
                 yield _finding(command.shown, why, what, decision)._replace(span=command.span)
         names = (*PROTECTED, "tenterhook")
         if not reading.is_complete and any(name.strip("/") in str(line) for name in names):
-            yield Finding("change-hooks", ASK, str(line)[:80], "it cannot be read to its end, and it names hooks")
+            yield GuardFinding("change-hooks", ASK, str(line)[:80], "it cannot be read to its end, and it names hooks")
 
     def _of_command(self, command: ShellCommand, line: str) -> Iterator[tuple[str, str, str]]:
         """Yield what is protected that a command touches (or the name of a rule), why it is refused, the decision."""
@@ -392,11 +404,11 @@ class _Check:
         return path_here(command, path, self._home) or ""
 
 
-def _finding(part: str, why: str, what: str, decision: str) -> Finding:
+def _finding(part: str, why: str, what: str, decision: str) -> GuardFinding:
     rule = what if what in RULES else "change-settings" if "settings" in what else "change-tenterhook"
     if what == SECRETS and " reads " in f" {why}":
         rule = "read-credentials"
-    return Finding("change-hooks" if "hooks" in what else rule, decision, part, why)
+    return GuardFinding("change-hooks" if "hooks" in what else rule, decision, part, why)
 
 
 def _matches(pattern: str, name: str) -> bool:

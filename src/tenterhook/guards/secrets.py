@@ -10,7 +10,7 @@ from ..shell import programs, reader
 from ..shell.effects import effects
 from ..shell.programs import LANGUAGES, SHELLS, program, resolved
 from ..shell.syntax import STAR, UNKNOWN
-from .calls import ASK, DENY, Finding, is_shell, objection, paths_in, read, shell_lines
+from .calls import ASK, DENY, GuardFinding, is_shell, objection, paths_in, read, shell_lines
 from .secret_places import LONGEST, prints_secrets, rule_of
 
 TYPE_CHECKING = False
@@ -124,7 +124,7 @@ class _Check:
         self._is_exposed = False  # an earlier command of the line read secrets
         self._is_staged = False  # an earlier command of the line added secrets to git's index
 
-    def of_tool(self) -> Iterator[Finding]:
+    def of_tool(self) -> Iterator[GuardFinding]:
         """Yield a finding for each secret that a tool is given the path of."""
         name = self.call.tool_name.rpartition("__")[2]  # mcp__server__tool
         sends = bool(re.search(_SENDING_TOOL, name))
@@ -139,7 +139,7 @@ class _Check:
             elif rule:
                 yield _finding(rule, ASK, path)
 
-    def of_line(self, line: str | list[str]) -> Iterator[Finding]:
+    def of_line(self, line: str | list[str]) -> Iterator[GuardFinding]:
         """Yield what is wrong with each command that reads or sends secrets."""
         reading = read(line, self.call.directory(), self.call.environment)
         readers: dict[tuple[str, ...], list[ShellCommand]] = {}  # of the output of a command, by its words
@@ -152,7 +152,7 @@ class _Check:
         if not reading.is_complete and re.search(_NAMED, text):
             sends = re.search(r"(?i)\b(?:Invoke-(?:RestMethod|WebRequest)|irm|iwr|curl|wget|Upload\w+)\b", text)
             why = "it cannot be read to its end, and names places of secrets"
-            yield Finding("send-secrets" if sends else "credentials", DENY if sends else ASK, "…", why)
+            yield GuardFinding("send-secrets" if sends else "credentials", DENY if sends else ASK, "…", why)
         sends_by_code = any(re.search(_SENDS_IN_CODE, code[:LONGEST]) for code in reading.code)
         for command in reading.commands:
             rule = self._read_by(command)
@@ -178,7 +178,7 @@ class _Check:
             if rule:
                 yield _finding(rule, decision, command.shown, command.span)
 
-    def _of_text(self, line: str) -> Iterator[Finding]:
+    def _of_text(self, line: str) -> Iterator[GuardFinding]:
         """Yield what is wrong with the input of a loop, and with expressions of PowerShell."""
         for found in re.finditer(r"\bdone\s{0,9}<\s{0,9}([^\s<>|;&()]+)", line):
             rule = rule_of(resolved(found[1].strip("'\""), self.call.directory(), self._home))
@@ -369,8 +369,8 @@ class _Check:
         return resolved(word, command.directory, self._home)
 
 
-def _finding(rule: str, decision: str, part: str, span: tuple[int, int] | None = None) -> Finding:
-    return Finding(rule, decision, part, f"it {RULES[rule][0]}", span)
+def _finding(rule: str, decision: str, part: str, span: tuple[int, int] | None = None) -> GuardFinding:
+    return GuardFinding(rule, decision, part, f"it {RULES[rule][0]}", span)
 
 
 def _carries_unknown(words: list[str]) -> bool:

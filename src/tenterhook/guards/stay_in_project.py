@@ -16,7 +16,7 @@ from ..shell.syntax import PATTERNS, UNKNOWNS, before, decoded
 from .calls import (
     ASK,
     DENY,
-    Finding,
+    GuardFinding,
     is_shell,
     objection,
     patched,
@@ -79,7 +79,7 @@ class _Check:
         self._allowed = _with_real([*given, *(os.path.join(self._home, name) for name in _CACHES)])
         self._temporary = _with_real([*_TEMPORARY, *([os.path.normpath(temporary)] if temporary else [])])
 
-    def of_tool(self) -> Iterator[Finding]:
+    def of_tool(self) -> Iterator[GuardFinding]:
         """Yield a finding for each path outside that a tool would change."""
         name = self.call.tool_name.rpartition("__")[2]
         given = self.call.tool_input
@@ -91,7 +91,7 @@ class _Check:
             if "\n" not in path and len(path) < 4096:
                 yield from self._finding(resolved(path, self.call.work_dir, self._home), path, False)
 
-    def of_line(self, line: str | list[str]) -> Iterator[Finding]:
+    def of_line(self, line: str | list[str]) -> Iterator[GuardFinding]:
         """Yield a finding for each path outside that a command of a line would change."""
         reading = read(line, self.call.directory(), self.call.environment)
         for command in reading.commands:
@@ -114,7 +114,7 @@ class _Check:
 
     def _finding(
         self, path: str, part: str, keeps_link: bool, span: tuple[int, int] | None = None
-    ) -> Iterator[Finding]:
+    ) -> Iterator[GuardFinding]:
         where = self._outside(path, keeps_link)
         if where is None:
             return
@@ -124,7 +124,7 @@ class _Check:
             rule, decision = "system", DENY
         else:
             rule, decision = "outside", ASK
-        yield Finding(rule, decision, part, f"it {RULES[rule][0]} ({decoded(where)})", span)
+        yield GuardFinding(rule, decision, part, f"it {RULES[rule][0]} ({decoded(where)})", span)
 
     def _outside(self, path: str, keeps_link: bool) -> str | None:
         """Return the path that is changed if it is outside of what is allowed, links followed; None if it is inside.

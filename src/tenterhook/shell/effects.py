@@ -324,7 +324,8 @@ def _sqlite(words: list[str]) -> list[PathEffect]:
     """Read `sqlite3 file statement`, unless all that it does is to show something."""
     operands = arguments(words, "", ("-cmd", "-separator"))[1]
     shows = all(
-        re.match(r"(?is)\s*(?:select|explain|\.(?:schema|tables|dump|mode|headers|once|output))\b", each) for each in operands[1:]
+        re.match(r"(?is)\s*(?:select|explain|\.(?:schema|tables|dump|mode|headers|once|output))\b", each)
+        for each in operands[1:]
     )
     return [PathEffect("write", path) for path in operands[:1] if not shows]
 
