@@ -63,7 +63,7 @@ COMPOUND = frozenset("{ if while until for select case function [[".split())
 NOT_COMMANDS = frozenset("then else elif fi do done esac in } !".split())  # reserved words that begin no command
 OPERATORS = ":- := :? :+ ## %% // /# /% ^^ ,, - = ? + # % / ^ , @ :".split()
 DEEPEST = 60  # substitutions and blocks in one another
-STEPS = 24_000
+STEPS = 20_000
 CHARACTERS_PER_STEP = 256
 LONGEST_DELIMITER = 1_000
 LONGEST_RESERVED = 8
