@@ -49,7 +49,7 @@ SLOW = (
     *("hub_client/test_join_command", "install/test_entries", "install/test_event_wiring", "install/test_launcher"),
     *("install/test_reinstalling", "install/test_settings_change", "install/test_sync"),
     *("journal/test_export", "journal/test_journal", "journal/test_kills", "journal/test_retention"),
-    *("journal/test_segments", "test_docs_hub", "test_fuzz", "test_seed_examples", "test_site"),
+    *("journal/test_segments", "shell/test_budget", "test_docs_hub", "test_fuzz", "test_seed_examples", "test_site"),
 )
 
 
