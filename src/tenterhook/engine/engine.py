@@ -76,7 +76,8 @@ class Engine:
         """
         from ..catalog import project_root, trust
         from ..catalog.live_catalog import LiveCatalog
-        from . import runner, start_check  # noqa: F401  # now, and not when no file can be opened any more
+        from ..formats import payloads  # noqa: F401  # now, and not when no file can be opened any more
+        from . import runner, start_check  # noqa: F401  # the same
 
         if isinstance(configs, (str, os.PathLike)):
             configs = [configs]
