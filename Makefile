@@ -5,12 +5,13 @@ BIN := .venv/bin
 AGENT := .venv/.agent
 INSTALLED := .venv/.installed
 DOCS_INSTALLED := .venv/.docs-installed
+RELEASE_INSTALLED := .venv/.release-installed
 WORKERS = $$($(BIN)/python -c 'import os; print(2 * (os.cpu_count() or 1))')
 
 SECONDS ?= 60
 
-.PHONY: demo test test-slow test-thorough fuzz test-hosts agents-table check docs reference bench bench-check conformance \
-	conformance-page dist wheel-check picture clean
+.PHONY: demo test test-slow test-thorough test-portable fuzz test-hosts agents-latest agents-table check docs reference bench bench-check conformance \
+	conformance-page dist wheel-check lock locked release-check picture recordings clean
 
 demo: $(AGENT)
 	@$(BIN)/python examples/demo.py
@@ -27,14 +28,24 @@ test-slow: $(INSTALLED)
 test-thorough: $(INSTALLED)
 	$(BIN)/pytest -m thorough -n 2 -q
 
-# Inputs that nobody thought of, for SECONDS in all; TARGET=payloads for one target. What fails is kept in .cache/fuzz.
+# What an agent waits for, on a system made to lack what only Linux has (tests/portable.py); needs root or user namespaces.
+test-portable: $(INSTALLED)
+	$(BIN)/python tests/portable.py $(BIN)/pytest -n $(WORKERS) --dist worksteal -q \
+		tests/engine tests/dispatch tests/basics tests/install tests/journal
+
+# Generated inputs, for SECONDS in all; TARGET=payloads for one target. What fails is kept in .cache/fuzz.
 fuzz: $(INSTALLED)
 	@PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) $(addprefix --target=,$(TARGET))
 
-# Real agents from the package registries, in a cache folder; LATEST=1 for the newest, AGENTS='codex …' for some of them.
+# Real agents from the package registries, in a cache folder; LATEST=1 for the newest (in another), AGENTS='codex …' for some.
 test-hosts: $(INSTALLED)
 	$(BIN)/python tests/hosts/agents.py install $(AGENTS)
 	$(BIN)/pytest -m agents -n 3 -q -rs tests/hosts tests/hub
+
+# The newest releases, in a cache folder of their own, against what was recorded; AGENTS='codex …' for some of them. What
+# changed is in build/agents-latest.md; it fails if anything did.
+agents-latest: $(INSTALLED)
+	$(BIN)/python tests/hosts/radar.py $(AGENTS)
 
 # docs/agents.md anew: every agent, mode and event, as observed.
 agents-table: $(INSTALLED)
@@ -71,9 +82,28 @@ dist: $(INSTALLED)
 wheel-check: $(INSTALLED)
 	$(BIN)/python -m tools.wheel_check
 
+# Everything that a release needs but the upload; STEPS='lock workflows' for some of it.
+release-check: $(RELEASE_INSTALLED)
+	@$(BIN)/python -m tools.release_check $(STEPS)
+
+# requirements.lock anew, for today's pyproject.toml; UPGRADE=1 for the newest versions of everything.
+lock: $(RELEASE_INSTALLED)
+	$(BIN)/python -m tools.lock $(if $(UPGRADE),--upgrade)
+
+# .venv with exactly what requirements.lock says, for every other target: what the workflows use.
+locked:
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $(AGENT) $(INSTALLED) $(DOCS_INSTALLED) $(RELEASE_INSTALLED)
+
 # docs/pictures/demo.svg anew: the demo as it runs.
 picture: $(INSTALLED)
 	$(BIN)/python -m tools.record_demo
+
+# The recordings of real agents in docs/pictures anew: claude-code.svg, kimi-code.svg, approval.svg. They need Node, npm and Chromium.
+recordings: $(INSTALLED)
+	$(BIN)/python tests/hosts/recordings.py
 
 # Our engine through the conformance kit, as any other engine would be.
 conformance: $(INSTALLED)
@@ -101,4 +131,9 @@ $(INSTALLED): $(AGENT)
 $(DOCS_INSTALLED): $(INSTALLED)
 	@echo "adding what makes the site to .venv"
 	@$(BIN)/pip install --quiet --disable-pip-version-check $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["docs"])')
+	@touch $@
+
+$(RELEASE_INSTALLED): $(DOCS_INSTALLED)
+	@echo "adding what a release needs to .venv"
+	@$(BIN)/pip install --quiet --disable-pip-version-check $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["release"])')
 	@touch $@

@@ -26,7 +26,8 @@ from tenterhook.agents.codex import Codex
 from tenterhook.agents.protocol import AUTO_APPROVE, DONE, Agent
 from tenterhook.basics.model_script import Turn
 from tenterhook.doctor.live import trial
-from tenterhook.install import entries
+from tenterhook.formats.toml_writing import array_table
+from tenterhook.install import entries, plugin_editor, yaml_editor
 from tenterhook.journal.statistics import percentile
 
 from . import homes, tables
@@ -36,7 +37,7 @@ from .laps import Laps
 from .real_agents import NotHere, RealAgent, real_agent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 _PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 _COMMAND = "python -m bench.agents --write"
@@ -61,7 +62,7 @@ if (JSON.stringify(event).includes("forbidden")) {
     process.exit(2);
 }
 """
-NOTHING, NATIVE, OURS, WITH_HUB = "no guard", "native, sh", "Tenterhook, sh", "Tenterhook, sh, hub"
+NOTHING, NATIVE, OURS, WITH_DAEMON = "no guard", "native, sh", "Tenterhook, sh", "Tenterhook, sh, daemon"
 GUARDS = {NATIVE: SHELL_GUARD, "native, Python": _PYTHON_GUARD, "native, Node": _NODE_GUARD}
 
 
@@ -90,6 +91,14 @@ class _TrustingCodex(Codex):
         return [*command[:-1], "--dangerously-bypass-hook-trust", command[-1]]
 
 
+def _native_settings(agent: Agent, event: str, script: str) -> bytes:
+    """Settings with one entry that is not ours, which the editor of TOML would not add: it could not be removed."""
+    if agent.toml:
+        line = f"{script} || exit 2"  # as in a line that closes, which is strict in Vibe: else it would not block there
+        return array_table(("hooks",), agent.entry(event, line, agent.seconds(event))).encode()
+    return entries.added(agent, b"", {event: script}, frozenset()).text
+
+
 class Contender:
     """One agent with one guard, or with none, in a home that lasts for all its sessions."""
 
@@ -102,7 +111,7 @@ class Contender:
         self._project = directory / "project"
         (self._project / ".git").mkdir(parents=True)
         self._home.mkdir()
-        if guard in (OURS, WITH_HUB):
+        if guard in (OURS, WITH_DAEMON):
             self._install()
         elif guard != NOTHING:
             self._write_natively(homes.write_script(directory / "guard", GUARDS[guard]))
@@ -112,7 +121,7 @@ class Contender:
         self._tenterhook("install", self._agent.name)
 
     @contextmanager
-    def hub(self) -> Iterator[None]:
+    def daemon(self) -> Iterator[None]:
         """Start the daemon, which answers instead of a process for each call."""
         self._tenterhook("install", self._agent.name, "--daemon")
         try:
@@ -128,12 +137,19 @@ class Contender:
             raise Unmeasured(f"tenterhook {arguments[0]}: {done.stderr.strip() or done.stdout.strip()}")
 
     def _write_natively(self, script: Path) -> None:
-        """The guard in the agent's own settings, in the form that `install` would use."""
+        """The guard in the agent's own settings, or in our plug-in, in the form that `install` would use."""
         agent = AGENTS[self._agent.name]
         event = next(native for native, ours in agent.events.items() if ours == "pre-tool-call")
         file = self._home / agent.directory / agent.file
         file.parent.mkdir(parents=True)
-        file.write_bytes(entries.added(agent, b"", {event: str(script)}, frozenset()).text)
+        if agent.plugin is None:
+            file.write_bytes(_native_settings(agent, event, str(script)))
+        for path, content in entries.plugin_files(agent, str(file), {event: str(script)}).items():
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            Path(path).write_bytes(plugin_editor.written(*content))
+        if (enabled := agent.enabled_in) is not None:
+            listing = yaml_editor.with_item(b"", enabled.keys, enabled.item).text
+            (self._home / agent.directory / enabled.file).write_bytes(listing)
 
     def session(self, calls: int, laps: Laps) -> list[float]:
         """One session; milliseconds of so many calls after those in which the agent warms up."""
@@ -184,7 +200,7 @@ class Cost(NamedTuple):
 
     @property
     def mark(self) -> str:
-        if self.guard not in (OURS, WITH_HUB):
+        if self.guard not in (OURS, WITH_DAEMON):
             return ""
         return "pass" if self.over_p95 <= _LIMIT else "miss"
 
@@ -204,9 +220,9 @@ def measure(agent: RealAgent, calls: int, rounds: int) -> Measured:
         try:
             contenders = {
                 guard: Contender(agent, Path(directory).resolve() / str(number), guard)
-                for number, guard in enumerate((NOTHING, *GUARDS, OURS, WITH_HUB))
+                for number, guard in enumerate((NOTHING, *GUARDS, OURS, WITH_DAEMON))
             }
-            with contenders[WITH_HUB].hub():
+            with contenders[WITH_DAEMON].daemon():
                 chance = Random(0)
                 _side_by_side(contenders, 2, chance)
                 found = [_side_by_side(contenders, calls, chance) for _ in range(rounds)]
@@ -251,9 +267,20 @@ def _spread(took: Sequence[float], native: Sequence[float]) -> tuple[float, floa
     return percentile(drawn, 0.05), percentile(drawn, 0.95)
 
 
-def table(measured: Sequence[Measured]) -> str:
+def table(measured: Sequence[Measured], before: Iterable[tuple[str, ...]] = ()) -> str:
+    """A table of what was measured; other agents keep the rows they had `before`."""
     headings = ("agent", "guard", "p50", "p95", "over native sh, p50", "p95", "within", "target", "")
-    lines = [
+    rows: dict[str, list[tuple[str, ...]]] = {}
+    name = ""
+    for row in before:
+        name = row[0].partition(" ")[0] or name
+        rows.setdefault(name, []).append(row)
+    rows |= {one.agent: _rows(one) for one in measured if one.costs}
+    return tables.lined_up([headings, *(row for name in AGENTS for row in rows.get(name, ()))], range(2, 8))
+
+
+def _rows(one: Measured) -> list[tuple[str, ...]]:
+    return [
         (
             f"{one.agent} {one.version}" if not number else "",
             cost.guard,
@@ -265,16 +292,14 @@ def table(measured: Sequence[Measured]) -> str:
             f"≤ {_LIMIT:g} ms" if cost.mark else "",
             cost.mark,
         )
-        for one in measured
         for number, cost in enumerate(one.costs)
     ]
-    return tables.lined_up([headings, *lines], range(2, 8))
 
 
 def main() -> int:
     options = _options()
     measured: list[Measured] = []
-    for name in options.agents or AGENTS:
+    for name in options.agents or [name for name in AGENTS if AGENTS[name].proven]:
         try:
             one = measure(real_agent(name), options.calls, options.rounds)
         except NotHere as reason:
@@ -283,7 +308,8 @@ def main() -> int:
         print(f"{name}: {'skipped' if one.skipped else 'done'}", file=sys.stderr, flush=True)
     reasons = [f"Skipped: {one.agent}: {one.skipped}" for one in measured if one.skipped]
     effort = f"{options.rounds} sessions of {options.calls} calls each"
-    text = "\n\n".join((table(measured), *reasons, f"{tables.machine()}; {effort}"))
+    before = tables.cells(_PAGE, _COMMAND) if options.write and options.agents else ()
+    text = "\n\n".join((table(measured, before), *reasons, f"{tables.machine()}; {effort}"))
     if options.write:
         try:
             tables.put(_PAGE, _COMMAND, text)

@@ -69,7 +69,8 @@ def timed(laptop: Laptop, guards: Sequence[str], others: Sequence[str], blocks: 
     with ExitStack() as stack, chdir(laptop.project):
         alone = _installed(laptop, laptop.home.parent / "alone", guards)
         handed_over = _installed(laptop, laptop.home.parent / "with-daemon", guards)
-        stack.enter_context(running_daemon(handed_over[0]))
+        for each in handed_over:
+            stack.enter_context(running_daemon(each))
         python = alone[0].python
         turns: dict[str, Block] = {
             _EMPTY: alone[0].block(["/bin/sh", "-c", ":"], alone[0].payload(SHELL)),
@@ -101,10 +102,12 @@ def _timed(title: str, took: list[float], limit: float) -> Timed:
     return Timed(title, min(took) / 1000, median(took) / 1000, percentile(sorted(took), 0.95) / 1000, target)
 
 
-def _installed(laptop: Laptop, home: Path, guards: Sequence[str]) -> list[Installed]:
-    for name in guards:
-        homes.write_folder(home, name, _DEFINITION.format(name=name))
-    return [Installed(home, laptop.project, host) for host in HOSTS]
+def _installed(laptop: Laptop, directory: Path, guards: Sequence[str]) -> list[Installed]:
+    """Return a home for each agent: of several in one home, a call is kept for the others for some seconds."""
+    for host in HOSTS:
+        for name in guards:
+            homes.write_folder(directory / host, name, _DEFINITION.format(name=name))
+    return [Installed(directory / host, laptop.project, host) for host in HOSTS]
 
 
 def _variants(here: Installed, shims: Path) -> dict[str, dict[str, str]]:
@@ -121,7 +124,7 @@ def _variants(here: Installed, shims: Path) -> dict[str, dict[str, str]]:
 
 
 def _calls(here: Installed, command: str, environment: Mapping[str, str]) -> Block:
-    """Return a block of calls that a guard lets pass, if it is in force: it refuses another one."""
+    """Return a block of calls that a guard lets pass, if it is in force: it refuses another one, of another session."""
     argv, payload = ["/bin/sh", "-c", command], here.payload(SHELL)
 
     def called() -> float:
@@ -130,7 +133,7 @@ def _calls(here: Installed, command: str, environment: Mapping[str, str]) -> Blo
             raise WorkerEnded(f"{command} ended with {status} and said: {said.decode(errors='replace').strip()}")
         return took
 
-    _, status, said = dispatching.run(argv, environment, here.payload(_FORBIDDEN))
+    _, status, said = dispatching.run(argv, environment, here.payload({**_FORBIDDEN, "session_id": "another"}))
     if status != 2 and not any(word in said for word in (b'"deny"', b'"ask"')):
         raise WorkerEnded(f"the guard is not in force: {command}")
     return lambda: [called() for _ in range(_ROUNDS)]

@@ -8,7 +8,7 @@ import sys
 import time
 
 from tenterhook import guards
-from tenterhook.guards.calls import GuardedCall
+from tenterhook.guards.calls import GuardedCall, Objection
 
 
 def main(work_dir: str, *names: str) -> None:
@@ -28,7 +28,7 @@ def _judged(name: str, line: str, work_dir: str) -> tuple[str | None, float]:
     except Exception as error:  # noqa: BLE001  # a guard that fails is a result, too
         answer: str | None = f"error: {type(error).__name__}: {error}"
     else:
-        answer = objection.decision if objection else None
+        answer = objection.decision if isinstance(objection, Objection) else None
     return answer, (time.perf_counter() - begun) * 1e6
 
 

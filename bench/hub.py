@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 _COMMAND = "python -m bench.hub --write"
 _LIMIT = 50.0  # milliseconds, at the median
-_POLL = 25.0  # seconds that an agent waits at a time, as ours do
+_POLL = 50.0  # seconds that an agent waits at a time, as ours do
 _PAUSE = 0.25  # seconds before each answer: pages have heard of the request by then, and listen again
 _AT_ONCE = 20  # requests that are opened side by side
 _MEBIBYTE = 1024  # kibibytes
@@ -66,10 +66,10 @@ class Measured(NamedTuple):
 
 
 class Hub:
-    """A hub process on SQLite, a person's token and an agent's."""
+    """A hub process, and a person's token."""
 
     def __init__(self, process: subprocess.Popen[str], home: Path) -> None:
-        self.pid = process.pid
+        self.process = process
         assert process.stdout is not None
         self.host, _, port = json.loads(process.stdout.readline())["listen"].removeprefix("http://").rpartition(":")
         self.port = int(port)
@@ -106,7 +106,7 @@ class Hub:
     @property
     def mebibytes(self) -> float:
         """Its memory."""
-        status = Path(f"/proc/{self.pid}/status").read_text()
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(status.partition("VmRSS:")[2].split()[0]) / _MEBIBYTE
 
 
@@ -126,10 +126,12 @@ class _Page(asyncio.Protocol):
 
 
 @contextmanager
-def running() -> Iterator[Hub]:
+def running(database: str | None = None) -> Iterator[Hub]:
+    """A hub on this database, or on SQLite in a home of its own."""
     with ExitStack() as stack:
         home = Path(stack.enter_context(TemporaryDirectory(prefix="tenterhook-bench-"))).resolve()
         command = [sys.executable, "-m", "tenterhook", "hub", "--listen", "127.0.0.1:0", "--json"]
+        command += ["--database", database] if database else []
         process = subprocess.Popen(command, env=homes.clean_environment(home), stdout=subprocess.PIPE, text=True)
         stack.callback(process.communicate)
         stack.callback(process.terminate)

@@ -33,8 +33,7 @@ def main(work_dir: str, folders: str) -> None:
     assert not engine.problems, engine.problems
     assert len(engine.hooks) == int(folders), f"{len(engine.hooks)} hooks, not {folders}: are others installed?"
     check(verdict, Case(0))
-    assert Engine.load(project=work_dir).hooks == engine.hooks  # what is loaded twice is kept
-    assert any(not file.name.endswith(".loaded") for file in kept.iterdir()), "nothing was kept: are the folders new?"
+    assert kept.is_dir(), "nothing was kept: are the folders new?"
     again = perf_counter()
     assert Engine.load(project=work_dir).hooks == engine.hooks
     looked = perf_counter()

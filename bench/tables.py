@@ -46,6 +46,13 @@ def put(page: Path, command: str, text: str) -> None:
     page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")
 
 
+def cells(page: Path, command: str) -> list[tuple[str, ...]]:
+    """The rows of the table that a command has put into a page, without its headings."""
+    _, _, rest = page.read_text().partition(f"<!-- table: {command} -->")
+    lines = [line for line in rest.partition("<!-- end of table -->")[0].splitlines() if line.startswith("| ")]
+    return [tuple(cell.strip() for cell in line[2:-2].split(" | ")) for line in lines[2:]]
+
+
 class NoPlace(Exception):
     """A page without the marks."""
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DECISIONS = ("deny", "ask", "approve", "allow", "none")
 _PROCEED = ("allow", "none")  # many engines do not tell these apart, and no source document does
 PATIENCE = 10.0  # seconds for what hooks in the background leave, and for what must go away
-_TOLD = ("reason", "modified_input", "additional_context", "messages", "failures", "problems")
+_TOLD = ("reason", "modified_input", "modified_output", "additional_context", "messages", "failures", "problems")
 _NOTHING = object()
 
 
@@ -126,6 +126,7 @@ def _problems_fit(wanted: list[str], problems: Any, place: Place) -> bool:
 _CHECKS: dict[str, Any] = {
     "reason": lambda wanted, got, place: _text_fits(place.filled(wanted), got),
     "modified_input": lambda wanted, got, place: place.filled(wanted) == got,
+    "modified_output": lambda wanted, got, place: place.filled(wanted) == got,
     "additional_context": lambda wanted, got, place: place.filled(wanted) == got,
     "messages": lambda wanted, got, place: place.filled(wanted) == got,
     "failures": lambda wanted, got, _: isinstance(got, list) and len(got) == wanted,

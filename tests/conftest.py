@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from support import end_of_the_agent, forget_marks
+from support import end_of_the_agent, forget_marks, unmark_this_process
 from tenterhook.basics import places
 
 if TYPE_CHECKING:
@@ -49,7 +49,18 @@ SLOW = (
     *("hub_client/test_join_command", "install/test_entries", "install/test_event_wiring", "install/test_launcher"),
     *("install/test_reinstalling", "install/test_settings_change", "install/test_sync"),
     *("journal/test_export", "journal/test_journal", "journal/test_kills", "journal/test_retention"),
-    *("journal/test_segments", "shell/test_budget", "test_docs_hub", "test_fuzz", "test_seed_examples", "test_site"),
+    *("cli/test_setup", "scenarios/test_on_a_terminal"),
+    *(
+        "journal/test_segments",
+        "scenarios/test_output",
+        "shell/test_budget",
+        "test_docs_cookbook",
+        "test_docs_hub",
+        "test_fuzz",
+        "test_going_back",
+        "test_seed_examples",
+        "test_site",
+    ),
 )
 
 
@@ -97,6 +108,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         ):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
+    unmark_this_process()
     yield home
     end_of_the_agent()
     forget_marks(tmp_path)

@@ -6,11 +6,14 @@ import json
 import os
 import pty
 import re
+import select
+import socket
 import subprocess
 import sys
 import textwrap
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,7 +23,6 @@ from tenterhook.basics import places, processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
 
 
 def write_config(path: Path, text: str) -> Path:
@@ -130,6 +132,12 @@ def forget_marks(below: Path) -> None:
                     os.unlink(file)
 
 
+def unmark_this_process() -> None:
+    """Undo what a process did that an earlier test left running: it took this one for its agent."""
+    for file in Path(places.marks()).glob(f"{os.getpid()}.*"):
+        file.unlink(missing_ok=True)
+
+
 _AGENT = """
 import json, subprocess, sys
 payload, line, commands = json.load(sys.stdin)
@@ -186,8 +194,34 @@ def until(condition: Callable[[], Any], seconds: float = 60) -> Any:
     return value
 
 
+def takes_less_than(seconds: float, act: Callable[[], object]) -> bool:
+    """Say whether an act takes less than so many seconds of CPU time, three times which are granted on a shared core.
+
+    The least of five tries counts. What these tests look for, work that grows faster than its input, takes far longer.
+    """
+    for _ in range(5):
+        start = time.process_time()
+        act()
+        if time.process_time() - start < 3 * seconds:
+            return True
+    return False
+
+
+def free_port() -> str:
+    """A port of this machine on which nothing listens."""
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return str(found.getsockname()[1])
+
+
+HAS_PROC = os.path.exists("/proc/self/stat")  # tests/portable.py takes it away
+needs_proc = pytest.mark.skipif(not HAS_PROC, reason="it is looked up in /proc")
+
+
 def alive(pid: int) -> bool:
     """Whether a process runs; a zombie does not."""
+    if not HAS_PROC:
+        asked = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
+        return asked.stdout.strip()[:1] not in ("", "Z")
     try:
         with open(f"/proc/{pid}/stat") as file:
             return file.read().rpartition(")")[2].split()[0] not in ("Z", "X")
@@ -221,7 +255,8 @@ def on_a_terminal(arguments: list[str], answers: dict[bytes, bytes]) -> tuple[in
         for question, answer in answers.items():
             while question not in seen:
                 assert time.monotonic() < deadline, seen
-                seen += os.read(main, 65536)
+                if select.select([main], [], [], 1)[0]:
+                    seen += os.read(main, 65536)
             os.write(main, answer)
         while True:
             try:

@@ -11,6 +11,7 @@ from textwrap import wrap
 
 import pytest
 
+from support import tenterhook
 from tools import walks
 
 ROOT = Path(__file__).parent.parent
@@ -31,7 +32,7 @@ LAYERS = {
     "the server and its clients": {"hub", "hub_client"},
     "agents of other frameworks": {"adapters"},
     "the bundled agent": {"bundled_agent"},
-    "agents' settings; hook authors": {"authoring", "install"},
+    "agents' settings; hook authors; packs": {"authoring", "install", "packs"},
     "what an agent runs; is it in force?": {"dispatch", "doctor"},
     "the entry point in settings": {"bridge"},
     "the command line": {"cli", "__main__"},
@@ -111,7 +112,7 @@ def modules_of(statement: str) -> set[str]:
 
 def test_an_engine_starts_without_what_only_people_need() -> None:
     loaded = modules_of("import tenterhook.engine.engine, tenterhook.catalog.loading")
-    for_people = {"click", "regress", "asyncio", "difflib", "shutil"}
+    for_people = {"click", "rich", "regress", "asyncio", "difflib", "shutil"}
     heavy = {"typing", "dataclasses", "inspect", "subprocess", "yaml", "tomllib", "pathlib"}
     assert not (for_people | heavy) & loaded
 
@@ -119,6 +120,31 @@ def test_an_engine_starts_without_what_only_people_need() -> None:
 def test_the_engine_alone_starts_without_expressions_json_and_enums() -> None:
     loaded = modules_of("import tenterhook.engine.engine")
     assert not {"re", "json", "enum", "functools", "contextlib", "signal"} & loaded
+
+
+EVENT = '{"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}'
+FOR_PEOPLE = {"click", "rich", "pygments", "prompt_toolkit", "tenterhook.basics.terminal_layout", "tenterhook.cli"}
+
+
+def loaded_by(*arguments: str | Path) -> set[str]:
+    """What a program in Python has loaded when it has answered an event."""
+    asked = [sys.executable, "-X", "importtime", *map(str, arguments)]
+    ended = subprocess.run(asked, input=EVENT, capture_output=True, text=True, check=True)
+    return {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines() if line.startswith("import time:")}
+
+
+def test_an_event_that_an_agent_waits_for_loads_no_library_for_people(home: Path, project: Path) -> None:
+    tenterhook("add", "block-dangerous-commands")
+    tenterhook("install", "claude-code")
+    record = home / ".local/state/tenterhook/installed/claude-code.json"
+    options = ("--host", "claude-code", "--event", "PreToolUse", "--record", record)
+    loaded = loaded_by("-I", "-S", SOURCE / "bridge.py", *options)
+    assert "tenterhook.guards.dangerous_commands" in loaded
+    assert not FOR_PEOPLE & loaded
+
+
+def test_a_guard_that_a_script_runs_starts_without_rich(home: Path, project: Path) -> None:
+    assert "rich" not in loaded_by("-m", "tenterhook", "guard", SOURCE / "hooks" / "block-dangerous-commands")
 
 
 def agent_names() -> set[str]:
@@ -140,6 +166,13 @@ def test_only_modules_of_agents_name_an_agent(file: Path) -> None:
     named = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Constant)]
     found = {node.lineno: node.value for node in named if node.value in agent_names()}
     assert not found, "ask the agent's module instead"
+
+
+@pytest.mark.parametrize("file", sorted((SOURCE / "agents").glob("*.py")), ids=lambda file: file.stem)
+def test_the_module_of_an_agent_is_short(file: Path) -> None:
+    is_claudes_json_alone = file.stem in ("claude_code", "droid", "goose", "cursor")
+    limit = 320 if file.stem == "protocol" else 120 if is_claudes_json_alone else 300
+    assert len(file.read_text().splitlines()) <= limit
 
 
 def test_an_event_imports_the_module_of_its_own_agent_and_nothing_for_people() -> None:

@@ -13,14 +13,16 @@ import pytest
 from documents import PAGES, ROOT, blocks, named, settled, steps
 from tenterhook.formats import fields
 
+EXAMPLES = [page for page in PAGES if page.name != "cookbook.md"]  # whose recipes test_docs_cookbook.py executes
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=named)
+
+@pytest.mark.parametrize("page", [page for page in EXAMPLES if blocks(page, "python")], ids=named)
 def test_python_examples_run(page: Path, project: Path) -> None:
     for code in blocks(page, "python"):
         subprocess.run([sys.executable, "-c", code], check=True, cwd=project)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if steps(page)], ids=named)
+@pytest.mark.parametrize("page", [page for page in EXAMPLES if steps(page)], ids=named)
 def test_console_examples_print_what_they_show(page: Path, project: Path) -> None:
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     for command, expected in steps(page):
@@ -29,6 +31,10 @@ def test_console_examples_print_what_they_show(page: Path, project: Path) -> Non
         )
         assert settled(ended.stdout) == settled(expected), f"{command}\n{ended.stderr}"
         assert "Traceback" not in ended.stderr
+
+
+def test_the_readme_fits_three_screens() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 140
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_the_settings_load_and_name_every_key(home: Path) -> None:
     loaded = settings.load()
     assert all(value is not None for value in loaded)
     assert loaded == settings.AgentSettings(
-        model=loaded.model, base_url=loaded.base_url, rules=loaded.rules
+        model=loaded.model, base_url=loaded.base_url, rules=loaded.rules, tools=loaded.tools
     )  # the defaults
     assert {rule.answer for rule in loaded.rules} == {"approve", "deny", "ask"}
     given = {key for rule in loaded.rules for key, value in rule._asdict().items() if value is not None}
@@ -161,7 +161,7 @@ def test_the_script_plays_as_the_page_says(project: Path) -> None:
     ended = play(project, block(AGENT, "yaml"))
     assert ended.returncode == 1
     assert "overloaded" in ended.stderr
-    keys = rows(AGENT, "A script in the place of a model")
+    keys = rows(AGENT, "A script instead of a model")
     requests = log(project, "requests.jsonl")
     assert {request["who"] for request in requests} == {*quoted(keys["who"]), "reviewer"}
     assert all(set(request) == set(keys) for request in requests)

@@ -18,12 +18,12 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from hub import hubs
-from support import console_steps, until, write_config
+from support import console_steps, free_port, until, write_config
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,11 +117,6 @@ class Reader:
                 os.killpg(group, signal.SIGKILL)
 
 
-def free_port() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return str(found.getsockname()[1])
-
-
 # ------------------------------------------------------------------ docs/approvals.md
 
 
@@ -154,16 +149,27 @@ def test_the_page_has_the_keys_of_the_screen() -> None:
     assert shown - {"Tab", "?"} == known - {"question_mark"}
 
 
+def test_no_example_shows_a_token_to_other_accounts() -> None:
+    """Neither in a file that they can read, nor among the arguments of a process."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    lines = [line for page in pages for block in blocks(page.read_text(), r"\w+") for line in block.splitlines()]
+    assert sum("token add" in line and ">" in line.lstrip("> ") for line in lines) >= 3
+    for line in lines:
+        assert not re.search(r"Authorization: Bearer (?!%s)", line), line
+        assert "token add" not in line or ">" not in line.lstrip("> ") or "umask 077; " in line, line
+
+
 def test_the_page_says_which_agents_wait_and_where() -> None:
     from tenterhook.agents import AGENTS
 
     told = {row[0]: row[1:] for row in rows(APPROVALS, "Which agents wait")[1:]}
     for agent in AGENTS.values():
         capabilities = agent.capabilities
-        where, forced = told.pop(agent.title)
+        where, forced, otherwise = told.pop(agent.title)
         assert where == ("rules, then the hub" if capabilities.answers_permission else "its own question")
         is_asked_later = capabilities.asks and capabilities.answers_permission
         assert forced == ("it asks its person, and so the hub" if is_asked_later else "the hub")
+        assert otherwise == ("it asks its person; refused if nobody is there" if capabilities.asks else "refused")
     assert not told
 
 
@@ -182,46 +188,47 @@ def test_the_hash_is_made_as_the_page_says() -> None:
 # ------------------------------------------------------------------ docs/hub.md
 
 
+def test_no_page_writes_a_token_into_a_file_that_other_accounts_can_read() -> None:
+    pages = [*(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md"), *(ROOT / "examples").rglob("*")]
+    sources = [*(ROOT / "src").rglob("*.py")]
+    lines = [line for page in (*pages, *sources) if page.is_file() for line in page.read_text("latin-1").splitlines()]
+    into_files = [line for line in lines if re.search(r"token add\b[^|]*[^-]>|token add\b.*\btee\b", line)]
+    assert len(into_files) >= 2
+    assert [line for line in into_files if "(umask 077; " not in line] == []
+
+
 @pytest.mark.skipif(not all(map(shutil.which, ("curl", "jq", "sqlite3"))), reason="needs curl, jq and sqlite3")
 def test_the_examples_print_what_the_page_shows(home: Path, project: Path) -> None:
     port, me = free_port(), getpass.getuser()
     others = HUB.replace(section(HUB, "In the background"), "")
-    (command, said), *rest = console_steps("".join(blocks(others, "shellsession")))
-    assert command == "tenterhook hub"
-    assert len(rest) > 15
-    with started_hub(port) as output, receiver() as (ntfy, _):
+    steps = console_steps("".join(blocks(others, "shellsession")))
+    assert steps[0][0] == "tenterhook hub start"
+    assert len(steps) > 15
+    with receiver() as (ntfy, _):
         instead = {PORT: port, "--person me": f"--person {me}", "https://ntfy.example.org/": ntfy}
+        instead |= {"hub start": f"hub start --listen 127.0.0.1:{port}", "laptop": socket.gethostname()}
         reader = Reader(home, project, **instead)
         try:
-            assert reader.settled("".join(output.readline() for _ in said.splitlines())) == reader.settled(said)
-            for command, expected in rest:
+            for command, expected in steps:
                 reader.type(command, expected)
+                written = project.glob("*token*")  # an account beside ours must not read one
+                assert not [each for each in written if each.stat().st_mode & 0o077], command
                 if command.endswith("> stream &"):
                     until(lambda: (project / "stream").exists() and (project / "stream").read_text())  # it listens
         finally:
             reader.leave()
+            subprocess.run([sys.executable, "-m", "tenterhook", "hub", "stop"], check=True, capture_output=True)
 
 
 def test_a_hub_in_the_background_does_what_the_page_shows(home: Path, project: Path) -> None:
-    reader = Reader(home, project, **{PORT: free_port()})
+    reader = Reader(home, project, **{PORT: free_port(), "laptop": socket.gethostname()})
     (session,) = blocks(section(HUB, "In the background"), "shellsession")
     try:
         for command, expected in console_steps(session):
             reader.type(command, expected)
     finally:
+        reader.leave()
         subprocess.run([sys.executable, "-m", "tenterhook", "hub", "stop"], check=True, capture_output=True)
-
-
-@contextlib.contextmanager
-def started_hub(port: str) -> Iterator[IO[str]]:
-    """`tenterhook hub` as a person starts it; what it prints."""
-    line = [sys.executable, "-m", "tenterhook", "hub", "--listen", f"127.0.0.1:{port}"]
-    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as running:
-        assert running.stdout is not None
-        try:
-            yield running.stdout
-        finally:
-            running.terminate()
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):
@@ -257,8 +264,9 @@ def test_a_webhook_is_sent_what_the_page_shows(tmp_path: Path) -> None:
     with hubs.running(tmp_path / "hub", "--public-url", "https://hub.example.org") as hub, receiver() as (url, got):
         assert hub.admin is not None
         assert hub.admin.post("/webhooks", json={"kind": "json", "url": url}).status_code == 201
-        asked = hubs.request("ls", agent="claude-code", machine="laptop")
-        assert hub.agent().post("/requests", json=asked).status_code == 201
+        asked = hubs.request("ls", agent="claude-code")
+        laptop = hub.client(hub.command("token", "add", "laptop").stdout.strip())
+        assert laptop.post("/requests", json=asked).status_code == 201
         until(lambda: got)
     sent = json.loads(got[0])
     page = json.loads(shown.replace("permission_4f2a9c0b71d3", asked["id"]))
@@ -268,7 +276,7 @@ def test_a_webhook_is_sent_what_the_page_shows(tmp_path: Path) -> None:
 def test_the_page_has_every_kind_of_webhook() -> None:
     from tenterhook.hub import webhooks
 
-    kinds = [quoted(row[0])[0] for row in rows(HUB, "So that the phone rings") if quoted(row[0])]
+    kinds = [quoted(row[0])[0] for row in rows(HUB, "Notifications on a phone") if quoted(row[0])]
     assert kinds == list(webhooks.KINDS)
     assert webhooks._MAX_ATTEMPTS == 4
     assert "made four times at most" in " ".join(HUB.split())
@@ -364,7 +372,9 @@ def test_the_address_that_a_proxy_tells_is_believed(tmp_path: Path) -> None:
     with hubs.running(tmp_path / "hub", "--public-url", "https://hub.example.org") as hub:
         behind = hub.client(**{"x-forwarded-for": "203.0.113.9", "host": "hub.example.org"})
         hub.command("person", "add", "alice", "--password-stdin", input="correct horse battery staple\n")
-        signed_in = behind.post("/sign-in", json={"name": "alice", "password": "correct horse battery staple"})
+        given = {"name": "alice", "password": "correct horse battery staple"}
+        assert behind.post("/sign-in", json=given).json()["error"]["code"] == "no-tls"  # plain HTTP to the proxy
+        signed_in = behind.post("/sign-in", json=given, headers={"x-forwarded-proto": "https"})
         assert signed_in.status_code == 200, signed_in.text
         assert "Secure" in signed_in.headers["set-cookie"]
 

@@ -39,7 +39,7 @@ def test_on_the_site_links_lead_to_its_pages_and_sources_are_named() -> None:
     text = "[h](docs/hooks.md#keys) [s](src/a.py) [a.py](src/a.py) ![p](docs/p.png) [w](https://example.org) [x](#x)"
     on_site = {"hooks.md", "p.png", "index.md", "architecture.md"}
     shown = "[h](hooks.md#keys) s (`src/a.py`) `a.py` ![p](p.png) [w](https://example.org) [x](#x)"
-    assert pages.shown(text, "index.md", on_site) == shown
+    assert pages.shown(text, "architecture.md", on_site) == shown
     up = "[a](../ARCHITECTURE.md) [r](../README.md#formats) [h](hooks.md)"
     assert pages.shown(up, "agent.md", on_site) == "[a](architecture.md) [r](index.md#formats) [h](hooks.md)"
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies import json_values
-from support import array_hook, folder_hook, project_hooks, table_hook, trigger, write_config
+from support import array_hook, folder_hook, project_hooks, table_hook, trigger, user_hooks, write_config
 from tenterhook import Action, Decision, Event, Hook, Outcome, Run
 from tenterhook.model import Failure
 
@@ -56,6 +56,16 @@ def test_every_verdict_keeps_to_the_schema(project: Path, schema: Any, command: 
     jsonschema.validate(verdict, schema)
 
 
+@pytest.mark.parametrize("output", ["text", "", {"stdout": "x"}, [], False])
+def test_a_verdict_with_a_modified_output_keeps_to_the_schema(
+    home: Path, project: Path, schema: Any, output: object
+) -> None:
+    folder_hook(user_hooks(home), "redact", f"echo '{json.dumps({'modified_output': output})}'", "post-tool-call")
+    verdict = trigger("post-tool-call", "--tool", "x")
+    assert verdict["modified_output"] == output
+    jsonschema.validate(verdict, schema)
+
+
 def test_background_and_broken_files_too(project: Path, schema: Any) -> None:
     text = table_hook("true", event="after_tool", async_=True) + table_hook("x", event="nope")
     verdict = trigger("post-tool-call", "--tool", "x", "--config", write_config(project / "c.toml", text))
@@ -94,3 +104,16 @@ def test_a_payload_of_any_format_is_an_event_and_what_is_fixed_wins() -> None:
 )
 def test_the_outcome_of_a_run_is_what_became_of_its_hook(run: Run, outcome: Outcome) -> None:
     assert run.outcome is outcome
+
+
+@pytest.mark.parametrize("given", [None, "mcp:a/b", 5, {}, [1, {}], []])
+def test_names_of_an_mcp_tool_that_are_none_are_left_out(given: Any) -> None:
+    assert "mcp_names" not in Event("pre-tool-call", tool_name="Bash", mcp_names=given).fields
+    assert Event("pre-tool-call", tool_name="mcp__a__b", mcp_names=given).mcp_names == ["mcp:a/b"]
+
+
+def test_an_event_has_every_name_of_its_tool() -> None:
+    event = Event("pre-tool-call", tool_name="a-b", mcp_names=["mcp:a/b", 7])
+    assert event.tool_names == ("a-b", "mcp:a/b", "mcp__a__b")
+    assert event.replace(tool_input={}).tool_names == event.tool_names
+    assert Event("pre-tool-call").tool_names == ()

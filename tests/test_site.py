@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -13,6 +16,7 @@ from urllib.parse import unquote
 import pytest
 
 from documents import ROOT
+from hub.browser.running import CHROMIUM, browsing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,3 +79,40 @@ def test_no_page_needs_anything_from_elsewhere(site: Path) -> None:
         assert not [need for need in needs if "//" in need and not need.startswith("data:")], file.name
         if file.name != "404.html":  # which is shown at any address
             assert [need for need in needs if not (site / need).exists()] == []
+
+
+FOUND = {
+    "timeout": "hooks.html#timeouts",
+    "block": "writing-hooks.html#block-ask-or-allow-what-a-script-may-say",
+    "approve": "approvals.html#approve-or-deny-where-you-can-answer",
+    "not running": "getting-started.html#when-a-hook-is-not-running-or-not-doing-what-you-expect",
+}
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_the_search_finds_the_right_page_first(site: Path) -> None:
+    command = ["node", str(ROOT / "tests" / "data" / "search_site.js"), str(site), *FOUND]
+    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert {query: places[0] for query, places in found.items()} == FOUND
+
+
+def test_it_looks_like_the_pages_of_the_hub(site: Path) -> None:
+    static = ROOT / "src" / "tenterhook" / "hub" / "static"
+    assert (site / "assets" / "icon.svg").read_text() == (static / "icon.svg").read_text()
+    colours = (site / "assets" / "colours.css").read_text()
+    for scheme, number in (("default", 0), ("slate", 1)):
+        ground = re.findall(r"--ground: #\w+;", (static / "style.css").read_text())[number]
+        assert ground in colours.partition(f"={scheme}]")[2].partition("}")[0]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+def test_a_wide_table_scrolls_and_the_page_does_not(site: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    pytest.importorskip("playwright", reason="playwright is not installed")
+    with browsing(tmp_path_factory.mktemp("chromium")) as browser:  # short: its sockets are in it
+        page = browser.new_page(viewport={"width": 400, "height": 800})
+        for name in ("index.html", "formats.html", "agents.html"):
+            page.goto(f"file://{site}/{name}")
+            page.wait_for_selector(".md-typeset__scrollwrap")
+            assert page.evaluate("document.documentElement.scrollWidth") <= 400, name
+        wraps = "[...document.querySelectorAll('.md-typeset__scrollwrap')]"
+        assert page.evaluate(f"{wraps}.filter(it => it.scrollWidth > it.clientWidth).length") > 10

@@ -20,7 +20,6 @@ ROOT = Path(__file__).parent.parent
 
 # Pages that are not in docs/, and their names on the site.
 BESIDE = {
-    "README.md": "index.md",
     "ARCHITECTURE.md": "architecture.md",
     "CHANGELOG.md": "changes.md",
     "CONTRIBUTING.md": "contributing.md",
@@ -28,6 +27,23 @@ BESIDE = {
     "conformance/README.md": "conformance-kit.md",
 }
 _CODE = re.compile(r"`[^`]+`")
+_HOME = "index.md"
+# The README's place on the site is its home page, which says the same with moving pictures.
+_NAMES = {**BESIDE, "README.md": _HOME}
+# How much a page counts in the search; 1 without an entry. Records and specifications mention everything.
+BOOST = {
+    **{"getting-started.md": 2, "hooks.md": 2, "writing-hooks.md": 2, "approvals.md": 2},
+    **{"commands.md": 0.5, "formats.md": 0.5, "agents.md": 0.5},
+    **{"changes.md": 0.1, "protocol.md": 0.3, "conformance.md": 0.2, "conformance-kit.md": 0.2, "architecture.md": 0.2},
+    **{
+        "contributing.md": 0.2,
+        "performance.md": 0.3,
+        "guards-measured.md": 0.2,
+        "moving.md": 0.5,
+        "converting.md": 0.5,
+    },
+}
+_STATIC = ROOT / "src" / "tenterhook" / "hub" / "static"
 _SOURCE = {name: file for file, name in BESIDE.items()}
 
 
@@ -43,10 +59,22 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     for file, name in BESIDE.items():
         if (ROOT / file).exists():
             files.append(File.generated(config, name, abs_src_path=str(ROOT / file)))
+    files.append(File.generated(config, "assets/icon.svg", abs_src_path=str(_STATIC / "icon.svg")))
+    files.append(File.generated(config, "assets/colours.css", content=colours((_STATIC / "style.css").read_text())))
+
+
+def colours(style: str) -> str:
+    """Return the variables of the hub's style sheet, for the theme's two schemes."""
+    light, dark = re.findall(r":root \{(.*?)\}", style, re.DOTALL)[:2]
+    return f"[data-md-color-scheme=default] {{{light}}}\n[data-md-color-scheme=slate] {{{light}{dark}}}\n"
 
 
 def on_page_markdown(markdown: str, page: Page, files: Files, **_: Any) -> str:
-    """Rewrite links for the site, and tables for mkdocs."""
+    """Rewrite links for the site, and tables for mkdocs; set how a page is shown and found."""
+    if page.file.src_uri == _HOME:
+        page.meta["hide"] = ["navigation", "toc"]
+    if page.file.src_uri in BOOST:
+        page.meta["search"] = {"boost": BOOST[page.file.src_uri]}
     return _tables(shown(markdown, page.file.src_uri, files.src_uris))
 
 
@@ -60,7 +88,7 @@ def shown(markdown: str, name: str, on_site: Collection[str]) -> str:
         if links.is_elsewhere(target) or not path:
             return found[0]
         file = posixpath.normpath(posixpath.join(here, path))
-        site = BESIDE.get(file, file.removeprefix("docs/"))
+        site = _NAMES.get(file, file.removeprefix("docs/"))
         if site not in on_site:
             plain = text.replace("`", "")
             return f"`{plain}`" if file.endswith(plain) else f"{text} (`{file}`)"

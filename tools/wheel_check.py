@@ -1,4 +1,4 @@
-"""Build the wheel, install it with pip, uvx and pipx on every Python here, and run smoke tests.
+"""Build the wheel or take the one given, install it with pip, uvx and pipx on every Python here, and run smoke tests.
 
 Each environment is a fresh one; nothing of this checkout is imported there. pip, and uv and pipx where they can be had.
 """
@@ -179,7 +179,7 @@ def main() -> int:
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="tenterhook-wheel-") as temporary:
         place = Path(temporary).resolve()
-        wheel = build(place / "dist")
+        wheel = Path(sys.argv[1]).resolve() if sys.argv[1:] else build(place / "dist")
         check = Check(wheel, place)
         check.say(wheel.name, f"{check_contents(wheel)} files, as git has them; {wheel.stat().st_size // 1024} kB")
         check.find_tools()

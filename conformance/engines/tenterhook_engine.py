@@ -23,7 +23,7 @@ def decided(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def answer(verdict: dict[str, Any]) -> dict[str, Any]:
-    told = ("decision", "reason", "modified_input", "additional_context", "messages", "problems")
+    told = ("decision", "reason", "modified_input", "modified_output", "additional_context", "messages", "problems")
     failed = [run["hook"] for run in verdict["runs"] if run["outcome"] in ("failed", "timed_out")]
     return {**{key: verdict[key] for key in told}, "failures": failed}
 

@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+
+if sys.platform == "win32":
+    _reason = "Tenterhook does not run on Windows itself; install it in WSL, the Windows Subsystem for Linux."
+    # A command ends with this sentence, without a traceback; a program that imports us can catch an ImportError.
+    _program = sys.argv[0].replace("\\", "/").rpartition("/")[2]
+    if _program.startswith("tenterhook") or (_program == "-m" and "tenterhook" in sys.orig_argv):
+        raise SystemExit(_reason)
+    raise ImportError(_reason)
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .approvals.gate import Gate, Permit

@@ -17,6 +17,7 @@ if (my ($status, $output, $trouble) = eval { ask_daemon() }) {
     put(\*STDERR, $trouble);
     exit $status;
 }
+close $daemon;
 send_again();
 go_on();
 
@@ -38,6 +39,7 @@ sub ask_daemon {
     my $said = join "\0", $version, @ARGV[4 .. $#ARGV], '', map {"$_=$ENV{$_}"} keys %ENV;
     put($daemon, length($said) . ' ' . length($sent) . "\n$said$sent") or return;
     sysread $daemon, my $heard, 65536 or return;
+    $heard =~ /\0end\n\z/ or put($daemon, '+') or return;    # we wait: without this it runs nothing, since we would, too
     wait_at_most($daemon, 1, 0) or return;    # from now on it sends a heartbeat twice a second
     until ($heard =~ /\0end\n\z/) {
         sysread $daemon, $heard, 65536, length $heard or return;

@@ -115,5 +115,9 @@ CODES: dict[str, tuple[str, str]] = {
     "long-body": (WARNING, "HOOK.md is longer than about 1,000 tokens"),
     "no-hooks": (WARNING, "a named file defines no hooks"),
     "ungoverned": (WARNING, "hooks.toml names a hook that it cannot change or that does not exist"),
+    "bad-lock": (ERROR, "hooks.lock, or the hooks.toml beside it, cannot be read; packs stay in force as they were"),
+    "bad-pack": (ERROR, "an entry of `[[packs]]` names what its pack does not have, or is no table"),
+    "pack-not-locked": (ERROR, "hooks.toml names a pack that hooks.lock does not have; none of its hooks runs"),
+    "pack-differs": (ERROR, "the files of a pack's hook are missing, or not those of hooks.lock; it does not run"),
     "untrusted-settings": (WARNING, "the project's hooks.toml is not trusted; it has no effect"),
 }

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from .basics.named_tuples import NamedTuple, StrEnum
-from .errors import UnknownEvent
+from .errors import HookError, UnknownEvent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 
 class Effect(StrEnum):
@@ -76,13 +80,11 @@ _TOOL = (
     Column("tool_input", ("tool_input",)),
     Column("tool_call_id", ("tool_use_id",)),
 )
-_TOOL_FIELDS = ("tool_name", "tool_input", "tool_use_id")
+_TOOL_FIELDS = ("tool_name", "tool_kind", "mcp_names", "tool_input", "tool_use_id")
 _PERMISSION_FIELDS = (
     "permission_request_id",
     "id",
-    "tool_name",
-    "tool_input",
-    "tool_use_id",
+    *_TOOL_FIELDS,
     "tool_call_id",
     "action",
     "display",
@@ -306,6 +308,9 @@ EVENTS: tuple[EventSpec, ...] = (
 
 BY_NAME: dict[str, EventSpec] = {name: spec for spec in EVENTS for name in spec.names}
 
+# The field with what the model sees of a tool call, by the event after it: a hook may replace it.
+OUTPUT_FIELDS = {"post-tool-call": "tool_output", "post-tool-call-failure": "error"}
+
 # Where a block sends the agent or subagent back to work.
 STOPS = ("pre-agent-turn-stop", "post-subagent")
 
@@ -322,21 +327,35 @@ FIELD_DEFAULTS: dict[str, dict[str, object]] = {
 
 # Every name that some agent gives the same tool: a matcher that finds one of them finds the tool.
 TOOL_NAMES: tuple[tuple[str, ...], ...] = (
-    ("Shell", "Bash", "run_shell_command", "exec_command", "local_shell", "bash", "shell", "Execute"),
-    ("WriteFile", "Write", "write_file", "create", "Create"),
-    ("ReadFile", "Read", "read_file", "view"),
-    ("StrReplaceFile", "Edit", "replace", "edit", "str_replace_editor"),
+    (
+        *("Shell", "Bash", "run_shell_command", "exec_command", "local_shell", "bash", "shell", "Execute"),
+        *("file_system.bash", "process.start", "terminal", "run_commands", "developer__shell"),
+    ),
+    ("WriteFile", "Write", "write_file", "create", "Create", "write", "file_system.write_file"),
+    ("ReadFile", "Read", "read_file", "view", "read", "file_system.read_file", "read_files"),
+    ("StrReplaceFile", "Edit", "replace", "edit", "str_replace_editor", "file_system.edit", "StrReplace"),
     ("Glob", "glob"),
-    ("Grep", "grep", "grep_search", "search_file_content"),
-    ("Task", "Agent", "task", "agent"),
-    ("FetchURL", "WebFetch", "web_fetch", "FetchUrl"),
-    ("SearchWeb", "WebSearch", "google_web_search", "web_search"),
+    ("Grep", "grep", "grep_search", "search_file_content", "search_files", "search_codebase"),
+    ("Task", "Agent", "task", "agent", "agents.spawn", "delegate_task", "spawn_agent", "delegate"),
+    ("FetchURL", "WebFetch", "web_fetch", "FetchUrl", "web_extract", "fetch_web_content", "webfetch"),
+    ("SearchWeb", "WebSearch", "google_web_search", "web_search", "websearch"),
 )
+# How most agents spell the tools of MCP servers: what such a name begins with, and what separates server and tool.
+MCP_SPELLING = ("mcp__", "__")
+_MOST_READINGS = 32
 # Keys under which agents say in which directory a shell line runs.
 DIRECTORY_KEYS = ("workdir", "cwd", "directory", "dir_path", "working_directory", "dir")
 NAMES_OF_TOOL = {name: (name, *(n for n in names if n != name)) for names in TOOL_NAMES for name in names}
 # A patch writes files and changes them.
-NAMES_OF_TOOL["apply_patch"] = ("apply_patch", *NAMES_OF_TOOL["WriteFile"], *NAMES_OF_TOOL["StrReplaceFile"])
+for _name in ("apply_patch", "patch", "editor"):
+    NAMES_OF_TOOL[_name] = (_name, *NAMES_OF_TOOL["WriteFile"], *NAMES_OF_TOOL["StrReplaceFile"])
+# An editor that reads, writes or changes a file, as the command in its input says: the agent's module adds it.
+EDITOR = {"view": "ReadFile", "create": "WriteFile", "str_replace": "StrReplaceFile", "insert": "StrReplaceFile"}
+EDITOR["undo_edit"] = "StrReplaceFile"
+NAMES_OF_TOOL |= {
+    f"file_editor.{command}": (f"file_editor.{command}", "file_editor", *NAMES_OF_TOOL[tool])
+    for command, tool in EDITOR.items()
+}
 
 
 def spec_of(name: str) -> EventSpec:
@@ -360,6 +379,49 @@ def suggestion(name: str) -> str:
     return "use one of " + ", ".join(spec.name for spec in EVENTS)
 
 
-def tool_names(name: str) -> tuple[str, ...]:
-    """Return a tool's name, followed by the names that other agents give it."""
-    return NAMES_OF_TOOL.get(name, (name,))
+OTHER_TOOL = "other"  # in `tools`: none of those that are known
+TOOL_KINDS = (*(names[0] for names in TOOL_NAMES), OTHER_TOOL)
+
+
+def tool_kinds(tools: Mapping[str, str]) -> dict[str, str]:
+    """Return our name of the tool that each tool of one's own counts as. Raises `HookError` if it is unknown."""
+    found = {}
+    for name, kind in tools.items():
+        if not isinstance(kind, str) or (kind != OTHER_TOOL and kind not in NAMES_OF_TOOL):
+            known = ", ".join(names[0] for names in TOOL_NAMES)
+            raise HookError(f"tools: {name} = {kind!r} is not a tool", f"use one of {known}, or {OTHER_TOOL}")
+        found[name] = next((names[0] for names in TOOL_NAMES if kind in names), kind)
+    return found
+
+
+def tool_names(name: str, mcp: Sequence[str] = (), kind: str | None = None) -> tuple[str, ...]:
+    """Return a tool's name, followed by the names that other agents give it.
+
+    `mcp` are its `mcp_names`, `kind` is the tool that it counts as, if its own name does not say so.
+    """
+    names = NAMES_OF_TOOL.get(name, (name,))
+    if kind is not None and kind not in names:
+        names = (name, *NAMES_OF_TOOL.get(kind, ()))
+    return (*names, *(each for reading in mcp for each in mcp_spellings(reading) if each != name)) if mcp else names
+
+
+def mcp_names(name: str, prefix: str = MCP_SPELLING[0], separator: str = MCP_SPELLING[1]) -> list[str]:
+    """Return the name `mcp:server/tool` of an MCP server's tool; empty for any other tool.
+
+    There is one for each reading of the agent's name: a server's name may contain the separator.
+    """
+    if name.startswith("mcp:") and "/" in name:
+        return [name]
+    found: list[str] = []
+    rest = name[len(prefix) :] if name.startswith(prefix) else ""
+    at = rest.find(separator, 1)
+    while 0 < at < len(rest) - len(separator) and len(found) < _MOST_READINGS:
+        found.append(f"mcp:{rest[:at]}/{rest[at + len(separator) :]}")
+        at = rest.find(separator, at + 1)
+    return found
+
+
+def mcp_spellings(name: str) -> tuple[str, str]:
+    """Return a name `mcp:server/tool`, and the same in the spelling of most agents, which matchers are written for."""
+    server, _, tool = name.removeprefix("mcp:").partition("/")
+    return name, MCP_SPELLING[1].join((MCP_SPELLING[0] + server, tool))

@@ -11,7 +11,18 @@ import time
 from .basics import light_json
 from .basics.named_tuples import NamedTuple, StrEnum
 from .errors import Problem
-from .events import AGENT_FORMATS, FIELD_ALIASES, FIELD_DEFAULTS, Effect, EventSpec, spec_of
+from .events import (
+    AGENT_FORMATS,
+    FIELD_ALIASES,
+    FIELD_DEFAULTS,
+    OUTPUT_FIELDS,
+    TOOL_KINDS,
+    Effect,
+    EventSpec,
+    mcp_names,
+    spec_of,
+    tool_names,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,8 +108,15 @@ class Event:
         for key, value in fields.items():
             if value is not None:
                 given[FIELD_ALIASES.get(key, key)] = light_json.plain(value)
-        if not isinstance(given.get("tool_name", ""), str):
-            given["tool_name"] = light_json.text(given["tool_name"])
+        tool = given.get("tool_name")
+        if tool is not None and not isinstance(tool, str):
+            tool = given["tool_name"] = light_json.text(tool)
+        if "tool_kind" in given and given["tool_kind"] not in TOOL_KINDS:
+            del given["tool_kind"]
+        if "mcp_names" in given or (tool is not None and tool.startswith("mcp")):
+            given["mcp_names"] = _texts(given.get("mcp_names")) or mcp_names(tool or "")
+            if not given["mcp_names"]:
+                del given["mcp_names"]
         if "tool_call_id" in given and "tool_use_id" not in given:  # some agents give both, and they differ
             given["tool_use_id"] = given.pop("tool_call_id")
         put(self, "fields", given)
@@ -138,12 +156,43 @@ class Event:
         return self.fields.get("tool_name")
 
     @property
+    def mcp_names(self) -> list[str]:
+        """The names `mcp:server/tool` of an MCP server's tool: one for each reading of the agent's own name."""
+        return self.fields.get("mcp_names") or []
+
+    @property
+    def tool_kind(self) -> str | None:
+        """The tool that a tool of one's own counts as, by our name of it; None if its name says so."""
+        return self.fields.get("tool_kind")
+
+    def with_kind(self, kinds: Mapping[str, str]) -> Event:
+        """Return the event of a tool of one's own with the tool that it counts as."""
+        kind = kinds.get(self.fields.get("tool_name", "")) if kinds else None
+        return self if kind in (None, self.tool_kind) else self.replace(tool_kind=kind)
+
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        """Every name of the tool: a matcher that finds one of them finds the tool."""
+        if "tool_name" not in self.fields:
+            return ()
+        return tool_names(self.fields["tool_name"], self.mcp_names, self.tool_kind)
+
+    @property
     def tool_input(self) -> Any:
         return self.fields.get("tool_input")
 
     @property
+    def tool_output(self) -> Any:
+        """What the model sees of a tool call: its output or, after a failure, the error."""
+        return self.fields.get(OUTPUT_FIELDS.get(self.spec.name, ""))
+
+    @property
     def prompt(self) -> Any:
         return self.fields.get("prompt")
+
+
+def _texts(value: Any) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 _BASE = ("name", "session_id", "work_dir", "timestamp", "context")
@@ -179,6 +228,7 @@ class Hook(NamedTuple):
     never_matches: bool = False  # an array matcher that is no expression
     replaced_by: str | None = None  # a project's folder that replaces it while it is trusted
     missing: str | None = None  # why it can no longer be loaded; the rest is as it was, and it fails
+    pack: Mapping[str, str] = {}  # of a pack's hook: the pack's name, source, rev, commit, tree, lock; its own digest
 
     @property
     def spec(self) -> EventSpec:
@@ -193,6 +243,11 @@ class Hook(NamedTuple):
     def in_parallel(self) -> bool:
         """Whether it runs in parallel with its neighbours, and only once if their commands are equal."""
         return self.has_one_matcher and not self.metadata.get("sequential")
+
+    @property
+    def needs_trust(self) -> bool:
+        """Whether a person must have approved it: a project's hooks, and those of packs that are not managed."""
+        return self.layer == "project" or bool(self.pack)
 
     @property
     def guard(self) -> str | None:
@@ -227,6 +282,7 @@ class Decision(NamedTuple):
     message: str | None = None
     scope: str | None = None
     log: str | None = None
+    modified_output: Any | None = None  # a text or the tool's own JSON value; None: unchanged
     notes: tuple[str, ...] = ()
     unreadable: bool = False  # part of the answer is not valid; the notes, or the run's `why`, say which
     ignored: str | None = None
@@ -235,7 +291,8 @@ class Decision(NamedTuple):
     @property
     def is_silent(self) -> bool:
         """Whether it cannot change anything."""
-        return self.action is Action.NONE and not (self.modified_input or self.additional_context or self.message)
+        says = self.modified_input or self.additional_context or self.message or self.modified_output is not None
+        return self.action is Action.NONE and not says
 
 
 SILENT = Decision()
@@ -292,6 +349,7 @@ class Verdict(NamedTuple):
     scope: str | None = None
     runs: tuple[Run, ...] = ()
     problems: tuple[Problem, ...] = ()
+    modified_output: Any | None = None  # what the model sees instead of the tool's output; None: unchanged
 
     @property
     def denied(self) -> bool:
@@ -305,6 +363,7 @@ class Verdict(NamedTuple):
             "decision": str(self.decision),
             "reason": self.reason,
             "modified_input": self.modified_input,
+            "modified_output": self.modified_output,
             "additional_context": list(self.additional_context),
             "messages": list(self.messages),
             "runs": [_run_as_json(run) for run in self.runs],

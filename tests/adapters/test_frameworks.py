@@ -12,7 +12,8 @@ from adapters import stages
 from adapters.stages import Person, Played, saying
 from support import alive, folder_hook, until, user_hooks
 from tenterhook import Engine, Event
-from tenterhook.doctor.live.model import ScriptedModel, Turn
+from tenterhook.adapters.own_tools import UnnamedToolWarning
+from tenterhook.doctor.live.model import ScriptedCall, ScriptedModel, Turn
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,6 +90,33 @@ def test_what_hooks_say_about_a_call_that_is_over_reaches_the_model(stage: Stage
     assert "noted made" in json.dumps(played.events("post-tool-call")[0].fields["tool_output"])
     for text in ("BEFORE-IT", "AFTER-IT", "WHAT-A-PITY"):
         assert played.model.was_sent(text)
+
+
+@everywhere
+def test_the_model_sees_the_output_that_hooks_put_in_the_place_of_a_tools_own(
+    stage: Stage, home: Path, project: Path
+) -> None:
+    folder_hook(user_hooks(home), "first", """echo '{"modified_output": "by the folder"}'""", "post-tool-call")
+    engine = Engine.load(".")
+
+    @engine.on("post-tool-call", priority=1)
+    def also(event: Event) -> dict[str, Any]:
+        return {"modified_output": event.tool_output + ", then the function", "additional_context": "BESIDE-IT"}
+
+    played = play(stage, engine, Turn(calls=(stage.note("made"),)), Turn(text="done"))
+    assert (project / "made").exists()
+    assert "by the folder, then the function" in played.results[0]
+    assert not played.model.was_sent("noted made")
+    assert played.model.was_sent("BESIDE-IT")
+
+
+@pytest.mark.parametrize("stage", QUICK, ids=lambda stage: stage.name)
+def test_the_model_sees_the_error_that_hooks_put_in_the_place_of_a_tools_own(stage: Stage, project: Path) -> None:
+    engine = Engine()
+    engine.on("post-tool-call-failure")(saying(modified_output="another error"))
+    played = play(stage, engine, Turn(calls=(stage.broken(),)), Turn(text="done"))
+    assert "another error" in played.results[0]
+    assert not played.model.was_sent(stages.BROKE)
 
 
 @everywhere
@@ -299,3 +327,44 @@ def test_a_subagent_has_events_of_its_own(stage: Stage, refused: bool, project: 
     assert played.names == ["pre-subagent", "pre-tool-call", "post-tool-call", *["post-subagent"] * 4]
     assert {event.fields["agent_id"] for event, _ in played.told} == {"task_1"}
     assert (project / "made").exists()
+
+
+def run_shell(command: str) -> str:
+    """Run a command."""
+    return f"ran {command}"
+
+
+@pytest.mark.parametrize("stage", QUICK, ids=lambda stage: stage.name)
+def test_a_tool_that_looks_like_a_shell_is_reported_once(
+    stage: Stage, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stages, "note", run_shell)
+    call = Turn(calls=(ScriptedCall("run_shell", {"command": "ls"}),))
+    with pytest.warns(UnnamedToolWarning) as warned:
+        played = play(stage, Engine(), call, call, Turn(text="done"))
+    assert [str(each.message).partition(",")[0] for each in warned] == ["the tool 'run_shell' looks like a shell"]
+    assert played.results == ["ran ls", "ran ls"]
+
+
+@pytest.mark.parametrize("stage", QUICK, ids=lambda stage: stage.name)
+@pytest.mark.parametrize("place", ["engine", "adapter"])
+def test_a_named_tool_is_guarded_as_the_shell_it_is(
+    stage: Stage, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.setattr(stages, "note", run_shell)
+    folder_hook(user_hooks(home), "guard", "exit 2", metadata={"guard": "block-dangerous-commands"})
+    tools = {"run_shell": "Shell"}
+    engine = Engine.load(".", tools=tools if place == "engine" else None)
+    call = Turn(calls=(ScriptedCall("run_shell", {"command": "sudo rm -rf /"}),))
+    played = play(stage, engine, call, Turn(text="I see."), tools=None if place == "engine" else tools)
+    assert "delete-system" in played.results[0]
+    (event,) = played.events("pre-tool-call")
+    assert (event.tool_name, event.tool_kind) == ("run_shell", "Shell")
+
+
+def test_a_named_tool_of_the_claude_agent_sdk_is_guarded(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "guard", "exit 2", metadata={"guard": "block-dangerous-commands"})
+    stage = stages.CLAUDE_AGENT
+    call = Turn(calls=(stage.note("sudo rm -rf /"),))
+    played = play(stage, Engine.load("."), call, Turn(text="I see."), tools={"mcp__t__note": "Shell"})
+    assert "delete-system" in played.results[0]

@@ -81,6 +81,34 @@ def test_a_command_whose_message_is_an_error_is_a_failure(
     assert ended[0].fields["error" if status == "error" else "tool_output"] == "no such thing"
 
 
+def test_a_replaced_output_is_in_a_command_and_in_an_error_that_other_middleware_shows(
+    project: Path, client: httpx.Client
+) -> None:
+    class Catching(AgentMiddleware[Any, Any]):
+        """Shows errors to the model."""
+
+        def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+            try:
+                return handler(request)
+            except ValueError as error:
+                return ToolMessage(str(error), tool_call_id=request.tool_call["id"], status="error")
+
+    def moving(name: str, tool_call_id: Annotated[str, InjectedToolCallId]) -> Command[Any]:
+        """Answer with a change of the state, or not at all."""
+        if name == "broken":
+            raise ValueError("a secret")
+        return Command(update={"messages": [ToolMessage("a secret", tool_call_id=tool_call_id)]})
+
+    engine = Engine()
+    engine.on("post-tool-call")(saying(modified_output="a result"))
+    engine.on("post-tool-call-failure")(saying(modified_output="an error"))
+    calls = tuple(ScriptedCall("moving", {"name": name}) for name in ("moved", "broken"))
+    with ScriptedModel([Turn(calls=calls), Turn("done")]) as model:
+        agent(model, client, Catching(), HooksMiddleware(engine), tool=moving).invoke(asked("go"))
+        assert sorted(results(model)) == ["a result", "an error"]
+        assert not model.was_sent("a secret")
+
+
 def test_a_tool_that_raises_ends_the_run_and_hooks_hear_of_it(project: Path, client: httpx.Client) -> None:
     def broken(name: str) -> str:
         """Break."""

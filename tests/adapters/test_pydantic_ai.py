@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pydantic_ai import Agent, ToolReturn
+from pydantic_ai import Agent, ModelRetry, ToolReturn
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
@@ -24,6 +24,13 @@ def count(number: int, unit: str = "items") -> Any:
     return ToolReturn(f"{number} {unit}", metadata={"exit_code": number})
 
 
+def show(what: str) -> Any:
+    """Show a secret in a result, beside it, or as a reason to try again."""
+    if what == "retry":
+        raise ModelRetry("a secret")
+    return ToolReturn("a secret", content="a secret beside it")
+
+
 def play(engine: Engine, *calls: ScriptedCall) -> Played:
     """A run whose model makes these calls, one after the other."""
     played = Played()
@@ -32,7 +39,7 @@ def play(engine: Engine, *calls: ScriptedCall) -> Played:
     async def run() -> None:
         async with openai_client(played.model.url) as client:
             model = OpenAIChatModel(MODEL, provider=OpenAIProvider(openai_client=client))
-            agent = Agent(model, capabilities=[hooks], tools=[count], retries=3)
+            agent = Agent(model, capabilities=[hooks], tools=[count, show], retries=3)
             played.answer = (await agent.run("go")).output
 
     with ScriptedModel([*(Turn(calls=(call,)) for call in calls), Turn(text="done")]) as played.model:
@@ -56,6 +63,28 @@ def test_a_call_that_never_ran_is_a_failure_for_hooks(call: ScriptedCall, projec
     assert "pre-tool-call" not in played.names
     (failed,) = played.events("post-tool-call-failure")
     assert (failed.tool_name, failed.tool_input) == (call.tool, call.input)
+    assert played.answer == "done"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ScriptedCall("show", {"what": "result"}),
+        ScriptedCall("show", {"what": "retry"}),
+        ScriptedCall("show", {"what": ["a secret"]}),
+        ScriptedCall("missing", {"x": 1}),
+    ],
+    ids=["with content", "retry", "input", "tool"],
+)
+def test_a_replaced_output_is_all_that_the_model_gets(call: ScriptedCall, project: Path) -> None:
+    engine = Engine()
+    for event in ("post-tool-call", "post-tool-call-failure"):
+        engine.on(event)(saying(modified_output="replaced"))
+    played = play(engine, call)
+    (result,) = played.results
+    assert "replaced" in result
+    assert "secret" not in result
+    assert not played.model.was_sent("a secret beside it")
     assert played.answer == "done"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hosts.homes import URL, write
+from hosts.recorded import PROVEN
 from tenterhook.agents import AGENTS, headless
 from tenterhook.agents.headless import BadSettings
 
@@ -14,14 +15,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", PROVEN)
 def test_an_empty_home_is_made_ready_twice_over(name: str, home: Path) -> None:
     AGENTS[name].prepare(home, URL)
     AGENTS[name].prepare(home, URL)
     assert (home / AGENTS[name].headless_settings).parent.is_dir()
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", PROVEN)
 def test_settings_that_cannot_be_read_are_an_error_that_names_the_file_and_leaves_it_alone(
     name: str, home: Path
 ) -> None:

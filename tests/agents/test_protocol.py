@@ -9,7 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hosts.recorded import DATA, FORMATS, MEANS, RECORDED, each_agent, native_name, read, recorded, sent, told
+from hosts.recorded import (
+    DATA,
+    FORMATS,
+    MEANS,
+    MEANS_HERE,
+    RECORDED,
+    WITHOUT,
+    each_agent,
+    native_name,
+    plain,
+    read,
+    recorded,
+    sent,
+    told,
+)
 from tenterhook.agents import AGENTS
 from tenterhook.agents.protocol import MODES, PROMPT, SUBAGENT
 from tenterhook.events import tool_names
@@ -27,6 +41,7 @@ json_values = st.recursive(
 
 
 def given_input(payload: dict[str, Any]) -> Any:
+    payload = plain(payload)
     return payload.get("tool_input", payload.get("toolArgs", payload.get("toolInput")))
 
 
@@ -34,22 +49,29 @@ def test_there_is_something_recorded_of_every_agent_and_the_events_that_decide()
     assert {file.parent.name for file in RECORDED} == set(AGENTS)
     for agent in AGENTS:
         recorded = {MEANS[agent].get(native_name(file)) for file in RECORDED if file.parent.name == agent}
-        assert {"pre-tool-call", "pre-agent-turn", "pre-agent-turn-stop", "pre-session"} <= recorded, agent
+        deciding = {"pre-tool-call", "pre-agent-turn", "pre-agent-turn-stop", "pre-session"}
+        assert deciding - WITHOUT.get(agent, set()) == deciding & recorded, agent
+
+
+def named_tool(payload: dict[str, Any]) -> Any:
+    """The tool's name; that of OpenHands's editor has what it is told to do."""
+    name = payload.get("tool_name", payload.get("toolName"))
+    return f"{name}.{payload['tool_input']['command']}" if name == "file_editor" else name
 
 
 @each_agent
 def test_an_event_has_its_name_its_session_and_its_place(agent: str) -> None:
     for file in recorded(agent):
         native, payload = native_name(file), sent(file)
-        expected = MEANS[agent].get(native, "agent-event")
-        if file.stem == "agentStop-in-subagent":  # a subagent's own event follows: no gate of the agent
-            expected = "agent-event"
+        expected = MEANS_HERE.get(f"{agent}/{file.stem}", MEANS[agent].get(native, "agent-event"))
         received = read(file)
         assert received.event.canonical == expected
         whose = payload.get("parentAgentId", payload.get("sessionId"))  # a subagent belongs to the session around it
-        assert received.event.session_id == payload.get("session_id", whose)
-        assert received.event.work_dir == payload["cwd"]
-        assert received.event.tool_name == payload.get("tool_name", payload.get("toolName"))
+        found = plain(payload)
+        assert received.event.session_id == found.get("session_id", payload.get("conversation_id", whose))
+        [root, *_] = payload.get("workspace_roots", [str(Path.cwd())])
+        assert received.event.work_dir == found.get("cwd", payload.get("working_dir", root))
+        assert received.event.tool_name == named_tool(found)
         assert received.native == native
         assert received.payload == payload
 
@@ -64,17 +86,20 @@ def test_a_tools_input_is_native_plus_the_keys_that_hooks_expect(agent: str) -> 
             continue
         seen = received.event.tool_input
         assert {key: seen[key] for key in native} == native
-        names = tool_names(str(payload.get("tool_name", payload.get("toolName"))))
+        names = tool_names(str(named_tool(plain(payload))))
         expected = []
-        if "Shell" in names:
+        if "apply_patch" in names:
+            expected = ["file_path", "file_paths"]
+            assert seen["file_paths"] == [seen["file_path"]]
+        elif "Shell" in names:
             expected = ["command"]
-        elif "WriteFile" in names:
+        elif "WriteFile" in names and names[0] != "patch":
             expected = ["file_path", "content"]
         elif "ReadFile" in names or "StrReplaceFile" in names:
             expected = ["file_path"]
         for key in expected:
-            assert isinstance(seen[key], str), key
-        assert set(seen) == {*native, *expected}
+            assert isinstance(seen[key], list if key == "file_paths" else str), key
+        assert set(seen) - {"file_paths"} == {*native, *expected} - {"file_paths"}
 
 
 @pytest.mark.parametrize(
@@ -88,9 +113,13 @@ def test_a_tools_input_is_native_plus_the_keys_that_hooks_expect(agent: str) -> 
         ("kimi-code/PreToolUse-Read", "file_path", "/work/project/nope.txt"),
         ("gemini/BeforeTool-write_file", "content", "hello\n"),
         ("codex/PreToolUse", "command", "echo hi >> /work/out/side.txt; echo hi-out"),
+        ("cline/PreToolUse", "command", "ls -a"),
+        ("cline/PreToolUse-two-commands", "command", "echo hi\necho oops >&2; exit 3"),
+        ("cline/PreToolUse-editor", "content", "one\n"),
+        ("cline/PreToolUse-read_files", "file_paths", ["/home/user/project/a.txt", "/home/user/project/none.txt"]),
     ],
 )
-def test_the_expected_keys_have_the_native_values(file: str, key: str, value: str) -> None:
+def test_the_expected_keys_have_the_native_values(file: str, key: str, value: Any) -> None:
     assert read(DATA / f"{file}.json").event.tool_input[key] == value
 
 
@@ -102,15 +131,18 @@ def test_nothing_of_a_payload_is_lost_to_a_folder_hook(agent: str) -> None:
         kept = got["context"]["agent"]["payload"]
         assert got["context"]["agent"]["event"] == native_name(file)
         fields = [value for key, value in got.items() if key != "context"] + list(received.event.fields.values())
+        fields += [value for field in fields if isinstance(field, dict) for value in field.values()]
         for key, value in payload.items():
             if key in kept:
                 assert kept[key] == value, key
             elif key == "hook_event_name":
                 assert got["context"]["agent"]["event"].lower() == value.lower()
-            elif key in ("tool_input", "toolArgs", "toolInput"):
+            elif key in ("tool_input", "toolArgs", "toolInput") and value is not None:
                 assert got["tool_input"].items() >= value.items()
+            elif key == "tool_name":
+                assert got.get("tool_name") == named_tool(payload)
             else:
-                assert value in fields, key
+                assert value is None or value in fields, key
 
 
 @settings(max_examples=200)
@@ -197,7 +229,9 @@ def test_a_tools_result_of_any_shape_comes_back_as_it_was(file: Path, response: 
 
 
 PROMPTS = [file for file in RECORDED if file.stem in ("UserPromptSubmit", "BeforeAgent")]
-PROMPTS = [file for file in PROMPTS if file.parent.name not in ("kimi-cli", "droid")]  # not their shape, and no format
+PROMPTS = [
+    file for file in PROMPTS if file.parent.name not in ("kimi-cli", "droid", "cline", "goose")
+]  # not their shape, or no format
 
 
 @pytest.mark.parametrize("file", PROMPTS, ids=lambda file: file.parent.name)
@@ -248,3 +282,44 @@ def test_a_subagents_calls_are_kept_for_requests_without_the_main_prompt(name: s
     call = agent.shell_call("true")
     holding = [turn for turn in agent.script(SUBAGENT, call, prompt="mine") if call in turn.calls]
     assert [turn.unless for turn in holding] == ["mine"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "tool", "more", "names"),
+    [
+        ("claude-code", "mcp__github__create_issue", {}, ["mcp:github/create_issue"]),
+        ("codex", "mcp__github__create_issue", {}, ["mcp:github/create_issue"]),
+        ("qwen", "mcp__github__create_issue", {}, ["mcp:github/create_issue"]),
+        ("kimi-code", "mcp__github__create_issue", {}, ["mcp:github/create_issue"]),
+        ("kimi-cli", "create_issue", {}, []),
+        ("droid", "my_server___create_issue", {}, ["mcp:my_server/create_issue"]),
+        ("gemini", "mcp_github_list", {"mcp_context": {"server_name": "a_b", "tool_name": "c"}}, ["mcp:a_b/c"]),
+        ("gemini", "mcp_github_list", {"mcp_context": "github"}, ["mcp:github/list"]),
+        ("gemini", "run_shell_command", {}, []),
+        ("copilot", "a-b-list_issues", {}, ["mcp:a-b/list_issues", "mcp:a/b-list_issues"]),
+        ("copilot", "a-b/list_issues", {}, ["mcp:a-b/list_issues"]),  # as a permission request names it
+        ("copilot", "report_intent", {}, []),
+    ],
+)
+def test_an_mcp_tool_has_one_name_in_every_agent(agent: str, tool: str, more: dict[str, Any], names: list[str]) -> None:
+    native = next(name for name, ours in AGENTS[agent].events.items() if ours == "pre-tool-call")
+    keys = ("toolName", "toolArgs") if agent == "copilot" else ("tool_name", "tool_input")
+    payload = {keys[0]: tool, keys[1]: {"text": "hi"}, "cwd": "/work", **more}
+    received = AGENTS[agent].read_event(payload, native)
+    assert received.event.mcp_names == names
+    assert received.event.tool_name == tool
+    assert told(received).get("mcp_names", []) == names
+
+
+RECORDED_MCP = [file for file in RECORDED if "mcp" in file.stem and AGENTS[file.parent.name].proven]
+
+
+@pytest.mark.parametrize("file", RECORDED_MCP, ids=lambda file: file.parent.name)
+def test_what_agents_really_call_a_tool_of_an_mcp_server_is_understood(file: Path) -> None:
+    event = read(file).event
+    if file.parent.name == "openhands":  # which tells no server
+        assert event.mcp_names == ["mcp:unknown/echo"]
+        assert event.tool_input["data"] == {"text": "hi"}
+    else:
+        assert event.mcp_names[0] in ("mcp:echo/echo", "mcp:s/echo", "mcp:canary/echo")
+        assert event.tool_input["text"] == "hi"

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tenterhook.approvals.guard_questions import match
 from tenterhook.approvals.requests import Call
 from tenterhook.approvals.rules import Rule
+from tenterhook.approvals.rules import match_verdict as match
 from tenterhook.basics import places
 from tenterhook.model import Action, Decision, Hook, Run, Verdict
 

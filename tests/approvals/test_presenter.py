@@ -97,6 +97,19 @@ def test_only_a_difference_is_taken_from_the_display(tmp_path: Path) -> None:
     assert presented(written).text == "(no change)"
 
 
+def test_no_other_tool_is_shown_as_a_difference() -> None:
+    run = Call("mcp__db__run", {"file_path": "shop.db", "sql": "drop table orders"}, "/w")
+    found = present(run, {"kind": "diff", "path": "/w/README", "diff": "+ a comma"})
+    assert (found.kind, found.path) == (presenter.INPUT, "shop.db")
+    assert "drop table orders" in found.text
+
+
+def test_a_path_that_leads_elsewhere_is_shown_with_where(tmp_path: Path) -> None:
+    (tmp_path / "notes").symlink_to("/etc/hosts")
+    read = Call("Read", {"file_path": "notes"}, str(tmp_path))
+    assert presented(read).path == "notes → /etc/hosts"
+
+
 # ------------------------------------------------------------------ one request, in each place
 
 LINE = "echo safe\u202e; git push --force origin main"

@@ -279,3 +279,11 @@ def test_an_approval_of_a_command_for_the_session_does_not_cover_it_without_a_sa
     assert plain.display == {"kind": "command", "command": "ls", "cwd": "/tmp"}
     assert without.display["input"] == {"dangerouslyDisableSandbox": True}
     assert plain.grant == plain._replace(tool_input={"command": "ls"}).grant != without.grant
+    for switch in ({"dangerouslyDisableSandbox": 1}, {"sandbox": False}, {"sandbox": 0}):
+        assert plain._replace(tool_input={"command": "ls", **switch}).grant != plain.grant
+    assert plain._replace(tool_input={"command": "ls", "yield_time_ms": 1000, "tty": False}).grant == plain.grant
+
+
+def test_an_approval_of_a_tool_that_is_not_for_files_is_bound_to_its_input() -> None:
+    run = Call("mcp__db__run", {"file_path": "shop.db", "sql": "select 1"}, "/w")
+    assert run._replace(tool_input={"file_path": "shop.db", "sql": "drop table orders"}).grant != run.grant

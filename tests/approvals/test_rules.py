@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support import tenterhook
-from tenterhook.approvals import presence, rules
+from support import takes_less_than, tenterhook
+from tenterhook.approvals import presence, presenter, rules
 from tenterhook.approvals.requests import Call
 from tenterhook.approvals.rules import Rule
 from tenterhook.basics import private_files
@@ -615,9 +615,9 @@ def test_a_denial_covers_what_was_read_before_a_line_becomes_unreadable() -> Non
 
 
 def test_a_line_of_a_megabyte_is_searched_in_time() -> None:
-    began = time.monotonic()
-    assert answer("sudo git push; " + "ls -l a b; " * 90_000, Rule("deny", pattern="^git push")) == "deny"
-    assert time.monotonic() - began < 2
+    line, rule = "sudo git push; " + "ls -l a b; " * 90_000, Rule("deny", pattern="^git push")
+    assert answer(line, rule) == "deny"
+    assert takes_less_than(1, lambda: answer(line, rule))
 
 
 @pytest.mark.promise("a model that tries")
@@ -972,3 +972,36 @@ def test_a_file_of_rules_that_cannot_be_read_is_an_error_with_a_remedy(tmp_path:
     with pytest.raises(HookError) as refused:
         rules.settings(str(tmp_path / "config.toml"))
     assert "correct it" in refused.value.remedy
+
+
+@pytest.mark.parametrize("said", ["approve", "deny", "ask"])
+@pytest.mark.parametrize("tool", ["mcp__github__create", "mcp:github/create"])
+def test_a_rule_names_the_tools_of_an_mcp_server_in_every_agent(said: str, tool: str) -> None:
+    assert answer(call({}, tool), Rule(said, tool="^mcp:github/")) == said
+    assert answer(call({}, tool), Rule(said, tool="^mcp__github__create$")) == said
+    assert answer(call({}, tool), Rule(said, tool="^mcp:git/")) is None
+
+
+def test_where_a_name_can_be_read_in_two_ways_a_rule_must_cover_both_to_approve() -> None:
+    readings = ["mcp:docs-evil/read", "mcp:docs/evil-read"]
+    asked = call({}, "docs-evil-read")._replace(more={"mcp_names": readings})
+    assert answer(asked, Rule("deny", tool="^mcp:docs/")) == "deny"
+    assert answer(asked, Rule("ask", tool="^mcp:docs/")) == "ask"
+    assert answer(asked, Rule("approve", tool="^mcp:docs/")) is None
+    assert answer(asked, Rule("approve", tool="^mcp:docs")) == "approve"
+    assert answer(asked, Rule("approve", tool="^docs-evil-read$")) == "approve"
+
+
+@pytest.mark.parametrize("key", ["command", "cmd", "script"])
+def test_rules_for_the_shell_are_for_a_named_tool_too(key: str) -> None:
+    """A tool of one's own that counts as the shell, whatever its parameter is called."""
+    own = call({key: "git push"}, "run_it")
+    named = own.with_kind({"run_it": "Shell"})
+    deny, approve = (
+        Rule("deny", tool="^Shell$", pattern="git push"),
+        Rule("approve", tool="^Shell$", command="git push"),
+    )
+    assert (answer(own, deny), answer(named, deny), answer(named, approve)) == (None, "deny", "approve")
+    assert answer(named._replace(tool_input={key: "git push; ls"}), approve) is None
+    assert named.display == {"kind": "command", "command": "git push", "cwd": "/home/me"}
+    assert presenter.summary(named) == "git push"

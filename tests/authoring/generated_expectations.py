@@ -11,6 +11,7 @@ from tenterhook.authoring.cases import Case
 
 ACTUAL: dict[str, Any] = {
     "ran": True, "why_not": None, "decision": "none", "reason": None, "modified_input": None,
+    "modified_output": None,
     "additional_context": None, "message": None, "scope": None, "outcome": "ok", "why": None, "exit_code": 0,
     "duration_ms": 1.0, "stdout": "", "stderr": "", "log": None, "unreadable": False, "notes": [], "env": {},
     "files": {}, "changed": {},
@@ -20,6 +21,7 @@ SAID = TEXTS.map(lambda text: text.strip() or None)
 INPUTS = st.dictionaries(
     st.sampled_from(["command", "n", "matches"]), TEXTS | st.integers(0, 3) | st.booleans(), min_size=1
 )
+OUTPUTS = TEXTS | INPUTS | st.lists(TEXTS, max_size=2) | st.integers(0, 3)
 FILES = st.one_of(
     st.just({"kind": "absent", "mode": "", "content": None}),
     st.just({"kind": "folder", "mode": "755", "content": None}),
@@ -46,6 +48,7 @@ def actuals(draw: st.DrawFn) -> dict[str, Any]:
         "stderr": draw(TEXTS),
         "scope": draw(st.sampled_from([None, "once", "session"])),
         "modified_input": draw(st.none() | INPUTS.filter(lambda value: list(value) != ["matches"])),
+        "modified_output": draw(st.none() | OUTPUTS.filter(lambda value: not expectations._is_expression(value))),
         "env": draw(st.dictionaries(st.sampled_from(["A", "B"]), TEXTS)),
         "files": {path: draw(FILES) for path in PATHS},
     }
@@ -69,6 +72,7 @@ EXPECTS = st.one_of(
             "unreadable": st.booleans(),
             "scope": st.sampled_from(["once", "session"]),
             "modified_input": INPUTS | st.just(False),
+            "modified_output": OUTPUTS | st.just(False) | st.just({"matches": "^a"}),
             "env": st.dictionaries(st.sampled_from(["A", "B"]), EXPECTED_TEXT),
             "files": EXPECTED_FILES,
             **dict.fromkeys(expectations._TEXTS, EXPECTED_TEXT),

@@ -41,6 +41,7 @@ def problems(path: Path, text: str, name: str = "one.toml") -> list[Problem]:
         ("[expect]\nreason = { match = 'x' }\n", "bad-value", 2, "'reason' is {'match'", "{ matches ="),
         ("[expect]\nmodified_input = 'ls'\n", "bad-value", 2, "'modified_input' is 'ls'", "the whole input"),
         ("[expect]\nmodified_input = { a = { matches = '[' } }\n", "bad-value", 2, "invalid expression", "fix"),
+        ("[expect]\nmodified_output = { matches = '[' }\n", "bad-value", 2, "invalid expression", "fix"),
         ("[expect]\nruns = false\ndecision = 'deny'\n", "bad-value", 3, "has no 'decision'", "remove runs"),
         ("[expect.files]\n'/etc/x' = 'y'\n", "bad-value", 2, "'/etc/x' lies outside", "write a path below it"),
         ("[expect.files]\na = 3\n", "bad-value", 2, "'a' is 3", "false for none"),

@@ -11,9 +11,9 @@ from journal import journals
 from support import folder_hook, user_hooks
 from tenterhook.authoring import replay
 from tenterhook.authoring.replay import Candidate
+from tenterhook.basics.redaction import MARK
 from tenterhook.errors import HookError
 from tenterhook.journal.records import CANARY
-from tenterhook.journal.redaction import MARK
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,6 +51,29 @@ def test_a_hook_that_decides_otherwise_is_told(home: Path, script: str, before: 
     decision = "deny" if before == "blocked" else "none"
     event = record(decision=decision, runs=[journals.run("guard", before, 1000.0)])
     assert replayed(event) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("[redacted]", []),
+        (None, [("decided otherwise", None, "another output", "modified output")]),
+        ("[removed]", [("decided otherwise", None, "another output", "modified output")]),
+        (f"a {MARK}", []),
+    ],
+    ids=["same", "none", "another", "not comparable"],
+)
+def test_a_hook_that_replaces_the_output_otherwise_is_told(
+    home: Path, before: str | None, expected: list[tuple[str, ...]]
+) -> None:
+    folder_hook(user_hooks(home), "redact", """echo '{"modified_output": "[redacted]"}'""", "post-tool-call")
+    about = {
+        "event": "post-tool-call",
+        "event_name": "post-tool-call",
+        "fields": {"tool_name": "x", "tool_output": "o"},
+    }
+    event = record(**about, modified_output=before, runs=[journals.run("redact", "no_decision", 1000.0)])
+    assert replayed(event) == expected
 
 
 def test_a_candidate_is_compared_with_the_hook_alone(home: Path, tmp_path: Path) -> None:

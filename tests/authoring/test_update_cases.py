@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from authoring.generated_expectations import EXPECTS, actuals, one_case
 from authoring.trying import case, hook, tenterhook, tried
 from tenterhook.authoring import expectations, update_cases
-from tenterhook.authoring.expectations import ExpectationChange
 from tenterhook.errors import HookError
 
 if TYPE_CHECKING:
@@ -39,12 +38,10 @@ def test_an_update_writes_into_the_file_exactly_what_was_meant(
     before = json.loads(text) if is_json else tomllib.loads(text)
     own = before if number is None else before["case"][number]
     known = own.get("expect")
-    edits = (
-        expectations.additions(expectations.observed(actual)) if known is None else expectations.changes(known, actual)
-    )
+    expected = expectations.updated(known, actual)
     file = tmp_path_factory.getbasetemp() / f"updated-{layout}.{'json' if is_json else 'toml'}"
     file.write_text(text)
-    update_cases.rewrite(str(file), [(one_case(number, known), edits)])
+    update_cases.rewrite(str(file), [(one_case(number, known), expected)])
     after = file.read_text()
     read = json.loads(after) if is_json else tomllib.loads(after)
     now = read if number is None else read["case"][number]
@@ -64,9 +61,7 @@ def test_a_file_that_cannot_be_edited_stays_as_it_is(tmp_path: Path, monkeypatch
     file.write_text("[expect]\ndecision = 'deny'\n")
     monkeypatch.setattr(update_cases, "_toml", lambda *_: "[expect]\ndecision = 'ask'\n")
     with pytest.raises(HookError, match="cannot be edited"):
-        update_cases.rewrite(
-            str(file), [(one_case(None, {"decision": "deny"}), [ExpectationChange(("decision",), "none")])]
-        )
+        update_cases.rewrite(str(file), [(one_case(None, {"decision": "deny"}), {"decision": "none"})])
     assert file.read_text() == "[expect]\ndecision = 'deny'\n"
 
 

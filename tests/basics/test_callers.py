@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 
+from support import needs_proc
 from tenterhook.basics.callers import THIS, Caller
 from tenterhook.basics.places import PACKAGE
 
@@ -44,6 +45,7 @@ def test_an_agents_variables_are_dropped_and_those_of_the_record_restored() -> N
     assert third == "{'sh': '/bin/sh'}"
 
 
+@needs_proc
 def test_another_process_has_the_variables_that_it_sent() -> None:
     caller = Caller(pid=os.getpid(), given={})
     caller.use({b"MINE": b"sent", b"GIT_DIR": b"/agent"}, RECORD)

@@ -1,20 +1,10 @@
-"""Text as a person may safely look at it, and as it fits into the columns of a terminal."""
+"""Text as a person may safely look at it."""
 
 from __future__ import annotations
 
 import pytest
 
-from tenterhook.basics import display_text
-from tenterhook.basics.display_text import (
-    columns,
-    fitted,
-    lines_of,
-    one_line,
-    text_of,
-    visible,
-    with_stderr,
-    without_middle,
-)
+from tenterhook.basics.display_text import lines_of, listed, one_line, text_of, visible, with_stderr
 
 
 @pytest.mark.parametrize(
@@ -58,16 +48,5 @@ def test_the_last_lines_of_stderr_stand_below_the_reason_of_a_failure() -> None:
     assert len(with_stderr("x", "y" * 10_000)) < 500
 
 
-@pytest.mark.parametrize("line", ["plain", "漢字漢字漢字", "a\u0301e\u0301o\u0301 and more", "x" * 50])
-@pytest.mark.parametrize("width", [5, 8, 13])
-def test_a_line_is_cut_to_columns_not_to_characters(line: str, width: int) -> None:
-    for cut in (fitted(line, width), without_middle(line, width)):
-        assert columns(cut) <= width
-        assert (cut == line) == (columns(line) <= width)
-        assert (display_text.LEFT_OUT in cut) == (columns(line) > width)
-
-
-def test_without_its_middle_a_line_keeps_both_ends() -> None:
-    cut = without_middle("/a/long/way/to/the/file.py", 12)
-    assert cut.startswith("/a/")
-    assert cut.endswith("e.py")
+def test_names_are_listed_as_in_a_sentence() -> None:
+    assert [listed(names) for names in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]

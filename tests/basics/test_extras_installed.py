@@ -134,11 +134,19 @@ WAYS: list[Any] = [
         marks=pytest.mark.thorough,
     ),
     (editable, "{environment}/bin/python -m pip install -e '{root}[hub]'"),
-    (uv_without_pip, "uv pip install --python {environment}/bin/python 'argon2-cffi>=23.1' "),
+    pytest.param(
+        uv_without_pip,
+        "uv pip install --python {environment}/bin/python 'argon2-cffi>=23.1' ",
+        marks=pytest.mark.thorough,
+    ),
     (pipx, "pipx inject tenterhook 'argon2-cffi>=23.1' "),
     pytest.param(pipx_checkout, "pipx inject tenterhook 'argon2-cffi>=23.1' ", marks=pytest.mark.thorough),
     (uv_tool, "uv tool install '{wheel}[hub]' --with colorama"),
-    (uv_tool_without_the_wheel, "uv pip install --python {environment} 'argon2-cffi>=23.1' "),
+    pytest.param(
+        uv_tool_without_the_wheel,
+        "uv pip install --python {environment} 'argon2-cffi>=23.1' ",
+        marks=pytest.mark.thorough,
+    ),
 ]
 
 

@@ -52,7 +52,7 @@ def test_our_own_directories_are_private(home: Path, umask: int, kind: str) -> N
     own = Path(getattr(places, kind)())
     assert home in own.parents
     places.make_private(str(own / "hooks" / "mine"))
-    assert mode(own) == 0o700
+    assert [mode(each) for each in (own, own / "hooks", own / "hooks" / "mine")] == [0o700] * 3
     own.chmod(0o755)
     places.make_private(str(own / "hooks" / "mine"))
     assert mode(own) == 0o700

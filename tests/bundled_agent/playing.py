@@ -237,19 +237,19 @@ class Terminal(Session):
         """Type a line."""
         self.child.send(text + "\r")
 
-    def sees(self, expression: str, seconds: float = 20) -> str:
+    def sees(self, expression: str, seconds: float = 60) -> str:
         """Wait until it is on the screen; return what was written up to then, and it."""
         self.child.expect(expression, timeout=seconds)
         return _plain(f"{self.child.before}{self.child.after}")
 
-    def is_asked(self, seconds: float = 20) -> str:
+    def is_asked(self, seconds: float = 60) -> str:
         """Wait for a question to be open; return what was written up to then."""
         return self.sees(ASKED, seconds)
 
     def leave(self) -> str:
         """End the session as a person does; return all that was written in it."""
         self.child.sendeof()
-        self.child.expect(pexpect.EOF, timeout=20)
+        self.child.expect(pexpect.EOF, timeout=60)
         self.child.wait()
         return _plain(self.screen.getvalue())
 
@@ -322,15 +322,16 @@ class Play:
     def terminal(self, *said: Answer, mode: str = "ask", options: Sequence[str] = (), **more: Any) -> Terminal:
         """Begin a session with a person, who has not typed anything yet."""
         arguments, log = self._arguments(said, mode, options, more)
+        environment = {name: value for name, value in self._environment().items() if name != "COLUMNS"}  # pytest's
         child: pexpect.spawn[str] = pexpect.spawn(
             arguments[0],
             arguments[1:],
             cwd=str(self.project),
-            env={**self._environment(), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"},  # nobody tells it the cursor
+            env={**environment, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"},  # nobody tells it the cursor
             encoding="utf-8",
             codec_errors="replace",
             dimensions=(50, 160),
-            timeout=20,
+            timeout=60,
             use_poll=True,
         )
         child.delaybeforesend = None

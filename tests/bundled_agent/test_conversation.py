@@ -467,7 +467,7 @@ def test_the_hooks_command_shows_them_and_what_they_did(play: Play) -> None:
         "p95",
     ):
         assert word in shown
-    for word in ("user", "project", "runs", "blocks", "failures"):
+    for word in ("user", "project", "runs", "blocks", "failed"):
         assert word in shown.lower()
     assert "tenterhook" in shown
 

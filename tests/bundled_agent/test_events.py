@@ -323,6 +323,28 @@ def test_pre_tool_call_a_modified_input_is_what_runs(play: Play, hook: str) -> N
     assert "touch two" in session.shown
 
 
+@pytest.mark.parametrize("status", [0, 3], ids=["success", "failure"])
+def test_a_modified_output_is_all_that_the_model_and_the_session_have_of_a_result(play: Play, status: int) -> None:
+    """`modified_output` is all that the model, the session and its record have of a result or an error (8)"""
+    for event in ("post-tool-call", "post-tool-call-failure"):
+        play.hook(f"folder {event}", answer(modified_output="KEY=[redacted]", additional_context="a key was here"))
+    session = play.run([shell(f"printf '%s%s' se cret; exit {status}")], "Done.")
+    results = [message for message in session.last.messages if message["role"] == "tool"]
+    assert [result["content"] for result in results] == ["KEY=[redacted]"]
+    assert "a key was here" in session.last.text
+    assert "secret" not in session.last.text
+    assert "secret" not in session.shown
+    assert "the output was modified" in session.shown
+
+
+def test_a_modified_output_replaces_the_reason_of_a_refused_call_and_the_error_of_an_unknown_one(play: Play) -> None:
+    """A refused call's reason is an error in this sense (8)"""
+    play.hook("folder pre-tool-call", when("touch forbidden", block("a secret reason")))
+    play.hook("folder post-tool-call-failure", answer(modified_output="another error"))
+    session = play.run([shell("touch forbidden")], [tool("NoSuchTool")], "Done.")
+    assert session.last.failed == ["another error", "another error"]
+
+
 # ------------------------------------------------------------------ permissions
 
 

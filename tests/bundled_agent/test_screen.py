@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 ASYNC: dict[str, Any] = {"async": True}
-HEADINGS = ("runs", "blocks", "failures", "p50", "p95")
+HEADINGS = ("runs", "blocks", "failed", "p50", "p95")
 SLOW = shell("sleep 1")  # longer than the asynchronous hooks of these tests take
 
 
@@ -97,12 +97,12 @@ def test_the_hooks_command_has_the_figures_of_asynchronous_hooks_and_observers(p
         terminal.sees("PostToolUse, async\\) failed")
         terminal.say("/hooks")
         lines = [re.split(r"\s{2,}", line.strip()) for line in terminal.sees("tenterhook list").splitlines()]
-    figures = {row[1]: dict(zip(HEADINGS, row[-5:], strict=True)) for row in lines if len(row) == 11}
+    figures = {row[1]: dict(zip(HEADINGS, row[2:7], strict=True)) for row in lines if len(row) == 11}
     later, observer = figures["before_tool"], figures["PostToolUse"]
-    assert (later["runs"], later["failures"], observer["runs"], observer["failures"]) == ("1", "1", "1", "1")
+    assert (later["runs"], later["failed"], observer["runs"], observer["failed"]) == ("1", "1", "1", "1")
     assert 300 <= int(later["p50"].removesuffix(" ms")) < 3000
     assert 100 <= int(observer["p95"].removesuffix(" ms")) < 3000
-    assert figures["Notification"] == {"runs": "0", "blocks": "0", "failures": "0", "p50": "-", "p95": "-"}
+    assert figures["Notification"] == {"runs": "0", "blocks": "0", "failed": "0", "p50": "-", "p95": "-"}
 
 
 # ------------------------------------------------------------------ observers

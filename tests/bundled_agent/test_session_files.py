@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bundled_agent.playing import Play, answer, shell
-from tenterhook.basics.display_text import fitted
+from tenterhook.basics.terminal_layout import shortened
 from tenterhook.bundled_agent import session_files
 from tenterhook.bundled_agent.session_files import Exchange
 
@@ -213,7 +213,7 @@ def test_a_list_parses_only_what_was_said(home: Path) -> None:
     ],
 )
 def test_a_line_fits_the_columns_of_a_terminal(text: str, width: int, shown: str) -> None:
-    assert fitted(text, width) == shown
+    assert shortened(text, width) == shown
 
 
 def test_a_list_needs_nothing_of_pydantic_ai(project: Path) -> None:

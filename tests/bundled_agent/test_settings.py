@@ -25,10 +25,11 @@ def test_without_a_file_the_defaults_hold(home: Path) -> None:
 
 
 def test_settings_and_rules_are_read(home: Path) -> None:
-    text = '[agent]\nmodel = "scripted:x"\nmode = "yolo"\nmax_steps = 7\n[[approvals.rules]]\nanswer = "deny"\n'
-    write(home, text)
+    text = '[agent]\nmodel = "scripted:x"\nmode = "yolo"\nmax_steps = 7\ntools = { run = "Shell" }\n'
+    write(home, f'{text}[[approvals.rules]]\nanswer = "deny"\n')
     found = settings.load()
     assert (found.model, found.mode, found.max_steps, found.compact_above) == ("scripted:x", "yolo", 7, 120_000)
+    assert found.tools == {"run": "Shell"}
     assert [rule.answer for rule in found.rules] == ["deny"]
 
 
@@ -40,6 +41,9 @@ def test_settings_and_rules_are_read(home: Path) -> None:
         ("[agent]\nmax_steps = true", "agent.max_steps"),
         ("[agent]\nmax_steps = '7'", "agent.max_steps"),
         ("[agent]\nmode = 'always'", "agent.mode"),
+        ("[agent]\ntools = { run_shell = 'Shel' }", "agent.tools: run_shell = 'Shel' is not a tool"),
+        ("[agent]\ntools = { run_shell = 3 }", "agent.tools: run_shell = 3 is not a tool"),
+        ("[agent]\ntools = ['run_shell']", "agent.tools"),
         ("[agent", "config.toml"),
     ],
 )

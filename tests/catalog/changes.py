@@ -110,13 +110,6 @@ CHANGES: dict[str, Change] = {
 }
 
 
-def many_hooks(home: Path, count: int = 1000) -> None:
-    for number in range(count):
-        folder_hook(user_hooks(home), f"hook-{number}", "exit 2", matcher={"tool": "Nothing"})
-    newest = user_hooks(home) / f"hook-{count - 1}" / "scripts" / "run.sh"
-    until(lambda: age(newest) > 0.1)  # within a tick of the clock a second change would look like the first
-
-
 def age(file: Path) -> float:
     """Seconds since a file or its mode was last changed."""
     return time.time() - file.stat().st_ctime

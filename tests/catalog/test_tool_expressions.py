@@ -57,9 +57,24 @@ def test_an_expression_that_finds_no_known_tool_is_a_warning(project: Path, tool
     assert f"did you mean {meant}?" in remedy
 
 
+@pytest.mark.parametrize(
+    ("tool", "meant"),
+    [
+        ("mcp:github:create_issue", "mcp:github/create_issue"),
+        ("^mcp:github__create_issue$", "mcp:github/create_issue"),
+        ("mcp:a/b|mcp:my-server:run", "mcp:my-server/run"),
+    ],
+)
+def test_an_mcp_name_with_another_separator_is_a_warning(project: Path, tool: str, meant: str) -> None:
+    status, code, _, remedy = only(folder_hook(project, "guard", matcher={"tool": tool}))
+    assert (status, code) == (0, "unknown-tool")
+    assert remedy.endswith(f"write {meant}")
+
+
 FINE = [
     *("Shell", "Bash", "Write|Edit", "^Bash$", ".*", "Web(Fetch|Search)", "Write(?:File)?", "Task(Create)"),
     *("Terminal|Bash", "mcp__x__*", "mcp__github__.*", "^mcp__(a|b)__c$", "apply_patch", "TodoWrite", "Read(File)"),
+    *("^mcp:", "mcp:github/", "^mcp:github/create_issue$", "mcp:(a|b)/x", "mcp:a__b/c", "mcp:[^/]*/create.*"),
 ]  # fmt: skip
 
 

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from cli.conftest import Run
 
 GUARD = "block-dangerous-commands"
-FIRST = ("block-dangerous-commands", "protect-secrets", "stay-in-project", "protect-hooks", "infrastructure")
+FIRST = (
+    *("block-dangerous-commands", "protect-secrets", "redact-secrets", "redact-secrets-in-errors", "stay-in-project"),
+    *("protect-hooks", "infrastructure"),
+)
 DANGEROUS = ("--tool", "Shell", "--input", '{"command": "rm -rf /"}')
 
 

@@ -80,6 +80,7 @@ _CALLS = [
         "daemon start",
         "daemon start --foreground",
         "daemon stop",
+        "hub share",
         "hub start",
         "hub stop",
         "inbox",
@@ -90,7 +91,11 @@ _CALLS = [
     *("new guard --on Stop --force", "new other --on Stop", "new mine --on Stop --project --force"),
     *("remove guard --yes", "trust --all --yes", "trust --code --yes", "untrust --all --yes"),
     *("trigger Stop --session s", "trigger Stop --session=s --dry-run", "agent --resume s", "agent go --resume"),
+    *("setup --yes", "setup --guards none --agents claude-code"),
     *("uninstall --yes", "uninstall claude-code --yes", "update --yes"),
+    *("pack add ../x --yes", "pack update --yes", "pack remove x --yes", "pack verify --fetch"),
+    *("trust --source ../x --yes", "untrust --source ../x --yes"),
+    *("log redact --rules --yes", "log redact --stdin --dry-run", "hub redact --rules --yes --database x.db"),
 ]
 
 
@@ -222,6 +227,7 @@ def test_everything_else_may_be_written(home: Path, project: Path, line: str) ->
         "test --junit results.xml",
         "new drafted --on Stop --project",
         "install claude-code --dry-run",
+        "setup --dry-run",
         "uninstall claude-code --dry-run",
         "add",
         "list",

@@ -30,7 +30,8 @@ def test_what_cannot_be_carried_is_listed_and_the_status_is_three(project: Path)
     assert ended.returncode == 3
     assert list(tomllib.loads(ended.stdout)["hooks"]) == ["before_tool"]
     lines = ended.stderr.splitlines()
-    start = lines.index("2 things cannot be carried into the table format:")
+    assert lines[0] == "carried: 1 of 2 hooks"
+    start = lines.index("lost: 2, which the table format cannot express")
     assert lines[start + 1] == "  PreToolUse[0] fail_mode closed  config.toml:1 a block is lost"
     assert "fail" in lines[start + 2]
     assert lines[start + 3].startswith("      instead: ")
@@ -40,10 +41,16 @@ def test_what_cannot_be_carried_is_listed_and_the_status_is_three(project: Path)
 def test_folders_go_where_they_are_told_or_into_the_current_directory(project: Path) -> None:
     source = config(project, table_hook(GUARD, name="guard", description="Guards"))
     ended = tenterhook("convert", source, "--to", "folder")
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "written: guard\n", "")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.splitlines() == [
+        "carried: 1 of 1 hook; nothing is lost, and nothing has to be checked",
+        "  hook   event        from",
+        "  guard  before_tool  config.toml:1",
+    ]
     assert [hook.name for hook in read(project / "guard")] == ["guard"]
     ended = tenterhook("convert", source, "--to", "folder", "--out", "new/hooks")
-    assert (ended.returncode, ended.stdout) == (0, "written: new/hooks/guard\n")
+    assert ended.returncode == 0
+    assert ended.stdout.startswith("carried: 1 of 1 hook to new/hooks; nothing is lost")
     assert sorted(tree(project / "new")) == [
         *("hooks", "hooks/guard", "hooks/guard/HOOK.md", "hooks/guard/scripts", "hooks/guard/scripts/run.sh")
     ]
@@ -53,9 +60,24 @@ def test_folders_go_where_they_are_told_or_into_the_current_directory(project: P
 def test_with_out_the_file_is_written_and_named(project: Path, to: str) -> None:
     ended = tenterhook("convert", config(project), "--to", to, "--out", f".{to}/new.file")
     assert ended.returncode in (0, 3)
-    assert ended.stdout == f"written: .{to}/new.file\n"
+    assert ended.stdout.startswith(f"carried: 1 of 1 hook to .{to}/new.file")
     assert (project / f".{to}/new.file").stat().st_mode & 0o777 == 0o644
     assert list((project / f".{to}").iterdir()) == [project / f".{to}/new.file"]
+
+
+def test_commands_that_are_alike_are_to_be_checked_once(project: Path) -> None:
+    text = "".join(array_hook(command, matcher="Bash") for command in ("./one", "./two", "notify-send x"))
+    ended = tenterhook("convert", config(project, text), "--to", "folder", "--out", "new")
+    assert [line.split()[0] for line in ended.stdout.splitlines()[2:]] == ["one", "two", "notify-before-shell"]
+    assert "lost: 2, which the folder format cannot express" in ended.stderr  # that they ran side by side
+    checks = ended.stderr.partition("to check: 3 commands; ")[2].splitlines()
+    assert [line.split()[0] for line in checks[1:4]] == ["one", "two", "notify-before-shell"]
+    assert [line.split()[0] for line in checks[4:]] == ["stdin:", "instead:"]
+    assert [hook.description for hook in read(project / "new")] == [
+        "Notifies you before a shell command",
+        "Runs one before a shell command",
+        "Runs two before a shell command",
+    ]
 
 
 def test_json_says_everything_in_one_object(project: Path) -> None:

@@ -51,6 +51,7 @@ def test_there_is_one_and_then_there_is_none(home: Path) -> None:
 
 def test_one_that_cannot_listen_says_so_and_is_not_tried_again(home: Path) -> None:
     os.makedirs(f"{places.state()}/daemon.sock")
+    folder_hook(user_hooks(home), "guard", "exit 2")
     failed = tenterhook("install", "claude-code", "--daemon")
     assert failed.returncode == 1
     assert "Claude Code: guarded" in failed.stdout  # what was done is shown
@@ -77,17 +78,18 @@ def test_install_starts_it_and_the_last_uninstall_stops_it(home: Path) -> None:
 
 
 def test_install_in_a_script_tells_of_it_and_starts_none(home: Path) -> None:
+    folder_hook(user_hooks(home), "guard", "exit 2")
     assert "tenterhook daemon start" in tenterhook("install", "claude-code").stdout.splitlines()[-1]
     assert "daemon start" in tenterhook().stdout
     assert "daemon" not in tenterhook("install", "codex", "--no-daemon").stdout
     assert SERVICE.config() is None
 
 
-@pytest.mark.parametrize(("answer", "runs"), [(b"\n", True), (b"n\n", False)])
-def test_install_on_a_terminal_asks(home: Path, answer: bytes, runs: bool) -> None:
-    status, _ = on_a_terminal(["install", "claude-code"], {b"keep one running?": answer})
-    assert status == 0
-    assert (SERVICE.process_id() is not None) is runs
+def test_install_on_a_terminal_does_not_offer_to_start_one(home: Path) -> None:
+    status, seen = on_a_terminal(["install", "claude-code"], {b"install into Claude Code? [Y/n]": b"\n"})
+    assert (status, seen.count(b"?")) == (0, 1)
+    assert b"tenterhook daemon start" in seen
+    assert SERVICE.config() is None
 
 
 def test_install_starts_one_again_that_was_killed(home: Path) -> None:

@@ -65,7 +65,7 @@ def test_nobody_else_can_write_to_the_directories_it_makes(home: Path, project: 
 def test_a_disabled_hook_does_not_run_until_it_is_enabled(home: Path) -> None:
     settings(home).write_text(MINE)
     said = succeeded("disable", "guard", "--yes")
-    assert said.startswith("guard  disabled by ~/.config/agents/hooks/hooks.toml\n")
+    assert said.startswith("guard\n  disabled by ~/.config/agents/hooks/hooks.toml\n")
     assert settings(home).read_text().startswith(MINE)
     assert decision() == "none"
     assert "disabled by ~/.config/agents/hooks/hooks.toml" in succeeded("list")
@@ -87,7 +87,7 @@ def test_every_command_says_that_it_is_disabled(home: Path) -> None:
     engine = Engine.load(journal=False)
     lines = list(overview(engine, Tally(), {}))
     assert any(line.startswith("  guard is not in force: disabled until ") for line in lines)
-    assert any("tenterhook disable NAME --for 1h, tenterhook enable NAME" in line for line in lines)
+    assert any("disable NAME --for 1h, enable NAME" in line for line in lines)
 
 
 @pytest.mark.usefixtures("guard")

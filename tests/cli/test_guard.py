@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hooks.guards import HOOKS, LINES, by_program, copied, in_process, path_with_tenterhook
+from hooks.guards import BEFORE_CALLS, HOOKS, LINES, by_program, copied, in_process, path_with_tenterhook
 from hooks.lines import added, override
 from support import folder_hook, tenterhook, user_hooks
 
@@ -23,11 +23,11 @@ SYSTEM = "/usr/bin:/bin"
 
 def said_by_all(home: Path, project: Path, lines: list[str], copies: Path) -> None:
     """Compare the ways to run each guard, line by line."""
-    folders = {name: added(home, name) for name in HOOKS}
-    sources = {name: copied(hook, copies) for name, hook in HOOKS.items()}
+    folders = {name: added(home, name) for name in BEFORE_CALLS}
+    sources = {name: copied(hook, copies) for name, hook in BEFORE_CALLS.items()}
     for line in lines:
         expected = in_process(project, line)
-        assert expected.keys() == HOOKS.keys()
+        assert expected.keys() == BEFORE_CALLS.keys()
         for name, folder in folders.items():
             assert by_program([*PROGRAM, str(folder)], line, project) == expected[name], (name, line)
             script = [str(folder / "scripts/run.sh")]

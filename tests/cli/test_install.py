@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -52,19 +53,43 @@ def test_where_no_agent_is_found_it_names_all_of_them(home: Path) -> None:
     assert all(agent in said for agent in SETTINGS)
 
 
-def test_without_an_agent_on_a_terminal_it_asks_for_each_that_was_found(home: Path) -> None:
+def test_it_shows_the_change_then_asks_once_then_makes_it(home: Path) -> None:
     for folder in (".claude", ".gemini", ".qwen"):
         (home / folder).mkdir()
-    answers = {
-        b"install into Claude Code?": b"y\n",
-        b"install into Gemini CLI?": b"n\n",
-        b"install into Qwen Code?": b"\n",
-        b"keep one running?": b"n\n",
-    }
-    status, seen = on_a_terminal(["install"], answers)
-    assert status == 0
-    assert b"install into Codex" not in seen
-    assert records(home) == ["claude-code.json", "qwen.json"]
+    before = kept(home)
+    question = b"install into Claude Code, Gemini CLI and Qwen Code? [Y/n]"
+    status, seen = on_a_terminal(["install"], {question: b"n\n"})
+    assert status == 1
+    assert seen.count(b"(then)") == 3
+    assert kept(home) == before
+    status, seen = on_a_terminal(["install"], {question: b"\n"})
+    assert (status, seen.count(b"? [")) == (0, 1)
+    assert seen.index(b"+++ ") < seen.index(question) < seen.index(b": guarded")
+    assert records(home) == ["claude-code.json", "gemini.json", "qwen.json"]
+    status, seen = on_a_terminal(["install"], {})  # nothing to change, nothing to ask
+    assert (status, b"? [" in seen) == (0, False)
+
+
+@pytest.mark.parametrize("option", ["-y", "--yes"])
+def test_with_yes_it_asks_nothing(home: Path, option: str) -> None:
+    (home / ".claude").mkdir()
+    assert b"? [" not in on_a_terminal(["install", option], {})[1]
+    assert records(home) == ["claude-code.json"]
+    assert tenterhook("uninstall", option).returncode == 0
+    assert records(home) == []
+
+
+def test_before_a_hook_is_in_force_it_is_only_installed(home: Path) -> None:
+    shutil.rmtree(user_hooks(home))
+    assert "Claude Code: installed, no hook in force  (SessionStart)" in install("claude-code")
+    for command in ((), ("agents",), ("doctor",), ("list",)):
+        assert "guarded" not in tenterhook(*command).stdout.replace("not guarded", "").replace(
+            "on          guarded", ""
+        )
+    assert "Claude Code  no hook yet  installed (SessionStart)" in tenterhook().stdout
+    folder_hook(user_hooks(home), "guard", "exit 2")
+    assert "Claude Code: guarded  (SessionStart, PreToolUse)" in install("claude-code")
+    assert "Claude Code  guarded" in tenterhook().stdout
 
 
 def test_an_agent_named_twice_is_installed_into_once(home: Path) -> None:
@@ -118,17 +143,15 @@ def on_terminal(*arguments: str, width: int) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", child.before or "").replace("\r\n", "\n")
 
 
-def test_on_a_terminal_a_change_is_shown_without_the_middle_of_long_lines() -> None:
+def test_on_a_terminal_long_lines_of_a_change_go_on_below() -> None:
     whole = tenterhook("install", "claude-code", "--dry-run").stdout
     assert max(map(len, whole.splitlines())) > 200
     told = json.loads(tenterhook("install", "claude-code", "--dry-run", "--json").stdout)
     assert told["installed"][0]["changes"][0] in whole
-    assert "long line" not in whole
     for more in (["--dry-run"], [], ["--dry-run"]):  # the last has nothing to change
-        shown = on_terminal("install", "claude-code", "--no-hub", *more, width=100)
+        shown = on_terminal("install", "claude-code", "--no-hub", "--yes", *more, width=100)
         diff = shown[: shown.find("Claude Code:")].splitlines()
         assert all(len(line) <= 100 for line in diff)
-        assert ("(…: the middle of a long line; --dry-run | cat shows it)" in diff) == any(
-            line.startswith("+") for line in diff
-        )
-    assert tenterhook("install", "claude-code", "--dry-run").stdout == "Claude Code: nothing would change\n"
+        assert ("timeout" in "".join(diff)) == any(line.startswith("+") for line in diff)
+        assert "…" not in shown
+    assert tenterhook("install", "claude-code", "--dry-run").stdout == "Claude Code: nothing to change\n"

@@ -28,7 +28,7 @@ def test_a_path_is_said_from_here_or_from_home(home: Path, project: Path) -> Non
 def test_control_characters_are_written_out(capsys: pytest.CaptureFixture[str], project: Path) -> None:
     printing.print_problems([Problem("bad-toml", f"/x{EVIL}", 3, None, EVIL, EVIL)])
     printing.print_diff(f"-{EVIL}\n+{EVIL}\n")
-    said = capsys.readouterr().out + printing.below(f"one\n{EVIL}") + printing.run_line(EVIL, "failed", "1 ms", EVIL)
+    said = capsys.readouterr().out + printing.below(f"one\n{EVIL}") + printing.run_line(EVIL, "failed", "1 ms")
     assert "\x1b[2J" not in said
     assert "\u202e" not in said
     assert "\\x1b[2J" in said

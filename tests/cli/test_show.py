@@ -32,7 +32,7 @@ def test_show_prints_a_hook_with_body_and_script(blocker: Path, project: Path, r
 def test_show_prints_an_event(project: Path, spec: Any, run: Run) -> None:
     shown = json.loads(run("show", spec.names[-1], "--json").out)["event"]
     assert shown["names"] == list(spec.names)
-    assert set(shown["fields"]) <= set(shown["example"])
+    assert {*shown["fields"]} - {"mcp_names", "tool_kind"} <= {*shown["example"]}  # which is of a shell
     assert set(shown["array_fields"]) <= set(shown["array_example"])
     assert shown["block"]
 

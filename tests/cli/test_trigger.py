@@ -54,8 +54,8 @@ class TestTrigger:
         ended = tenterhook("trigger", "PreToolUse", *DANGEROUS, "--json")
         verdict = json.loads(ended.stdout)
         assert list(verdict) == [
-            "schema", "event", "decision", "reason", "modified_input", "additional_context", "messages", "runs",
-            "problems",
+            "schema", "event", "decision", "reason", "modified_input", "modified_output", "additional_context",
+            "messages", "runs", "problems",
         ]  # fmt: skip
         assert (verdict["schema"], verdict["event"], verdict["decision"]) == (1, "pre-tool-call", "deny")
         (run,) = verdict["runs"]
@@ -64,6 +64,12 @@ class TestTrigger:
         assert run["source"] == str(blocker / "HOOK.md")
         assert run["event_name"] == "pre-tool-call"
         assert isinstance(run["duration_ms"], float)
+
+    def test_the_output_that_the_model_would_see_is_shown(self, home: Path, project: Path) -> None:
+        folder_hook(user_hooks(home), "redact", """echo '{"modified_output": "KEY=[redacted]"}'""", "post-tool-call")
+        ended = tenterhook("trigger", "post-tool-call", "--tool", "Shell")
+        assert ended.returncode == 0
+        assert 'output is now "KEY=[redacted]"' in ended.stdout
 
     @pytest.mark.parametrize("spec", EVENTS, ids=lambda spec: spec.name)
     def test_every_name_of_an_event_is_taken(self, project: Path, spec: Any, run: Run) -> None:
@@ -322,7 +328,9 @@ class TestDryRun:
 def test_a_guard_that_cannot_run_is_not_in_force(home: Path, project: Path) -> None:
     (folder_hook(user_hooks(home), "empty") / "scripts" / "run.sh").unlink()
     folder_hook(user_hooks(home), "lost", "#!/no/such/interpreter\n")
-    assert "no script: it will fail" in tenterhook("list").stdout
+    (row,) = [line for line in tenterhook("list").stdout.splitlines() if line.startswith("  empty")]
+    assert "no script" in row
+    assert row.endswith("it will fail")
     assert "it will fail: no script" in tenterhook("trigger", "pre-tool-call", "--dry-run").stdout
     why = {run["hook"]: run["why"] for run in trigger("pre-tool-call")["runs"]}
     assert why["empty"] == "cannot start: no script"

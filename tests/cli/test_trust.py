@@ -187,7 +187,7 @@ def fire() -> subprocess.CompletedProcess[str]:
 def test_an_untrusted_hook_is_said_on_stderr_with_the_remedy(theirs: Path) -> None:
     ended = fire()
     assert ended.returncode == 0
-    assert "1 project hook was not run" in ended.stderr
+    assert "1 hook was not run" in ended.stderr
     assert "tenterhook trust" in ended.stderr
 
 

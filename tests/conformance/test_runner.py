@@ -162,6 +162,7 @@ def test_an_adapter_may_live_on_after_its_answer(engine: Callable[[str], str], t
         ("decision", "allow"),
         ("reason", "another reason"),
         ("modified_input", {"command": "rm"}),
+        ("modified_output", "another text"),
         ("additional_context", ["said by nobody"]),
         ("failures", 3),
         ("problems", ["home/.kimi-code/config.toml"]),

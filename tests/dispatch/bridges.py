@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hosts.observed import DOES
+from support import end_of_the_agent, tenterhook
 from tenterhook import bridge, cli
 from tenterhook.agents import AGENTS
 from tenterhook.install import entries
@@ -25,11 +27,26 @@ if TYPE_CHECKING:
 HANG = 30  # seconds: an answer that takes this long is none
 BRIDGE = bridge.__file__
 BEFORE_TOOL = {**dict.fromkeys(AGENTS, "PreToolUse"), "gemini": "BeforeTool", "copilot": "preToolUse"}
+BEFORE_TOOL |= {"vibe": "pre_tool", "openhands": "pre_tool_use"}
+BEFORE_TOOL |= {"pi": "tool_call"}
+BEFORE_TOOL |= {"cursor": "preToolUse"}
 STOP = {**dict.fromkeys(AGENTS, "Stop"), "gemini": "AfterAgent", "copilot": "agentStop"}
+STOP |= {"vibe": "post_agent", "openhands": "stop"}
+STOP |= {"pi": "agent_before_settle"}
+STOP |= {"cursor": "stop"}
 SHELL = {**dict.fromkeys(AGENTS, "Bash"), "kimi-cli": "Shell", "copilot": "bash", "droid": "Execute"}
+SHELL |= {"pi": "bash"}
+SHELL |= {"cursor": "Shell", "goose": "shell"}
 SHELL |= dict.fromkeys(("gemini", "qwen"), "run_shell_command")
+SHELL |= {"vibe": "file_system.bash", "openhands": "terminal"}
+BEFORE_TOOL["hermes"], STOP["hermes"], SHELL["hermes"] = "pre_tool_call", "pre_verify", "terminal"
+SHELL |= {"cline": "run_commands"}
+BEFORE_TOOL |= {"opencode": "tool.execute.before"}
+STOP |= {"opencode": "session.idle"}
+SHELL |= {"opencode": "bash"}
 
 
+ASKS = """echo '{"decision": "ask", "reason": "look at it"}'"""
 GUARD = 'if grep -q forbidden; then echo "not this" >&2; exit 2; fi'
 
 each_host = pytest.mark.parametrize("host", AGENTS)
@@ -60,6 +77,8 @@ signal.pause()
 @contextmanager
 def serving(**options: Any) -> Iterator[subprocess.Popen[str]]:
     """A process that answers events, of this HOME."""
+    if sys.platform != "linux":
+        pytest.skip("the daemon needs Linux")
     with subprocess.Popen([sys.executable, "-c", SERVE], stdout=subprocess.PIPE, text=True, **options) as server:
         try:
             assert server.stdout is not None
@@ -85,9 +104,16 @@ def payload(host: str, cwd: Path, command: str = "ls", **more: Any) -> dict[str,
             "toolName": "bash",
             "toolArgs": {"command": command},
         }
+    elif host == "cline":
+        said = {"taskId": "t-1", "sessionContext": {"rootSessionId": "s-1"}, "workspaceRoots": [str(cwd)]}
+        said["tool_call"] = {"id": "call_1", "name": SHELL[host], "input": {"commands": [command]}}
     else:
         said = {"hook_event_name": BEFORE_TOOL[host], "session_id": "s-1", "cwd": str(cwd)}
         said |= {"tool_name": SHELL[host], "tool_input": {"command": command}}
+    if host == "cursor":
+        said["conversation_id"] = said.pop("session_id")
+    if host in ("openhands", "goose"):
+        said["working_dir"] = said.pop("cwd")
     return {**said, **more}
 
 
@@ -115,6 +141,11 @@ def call(command: str, said: Any, **options: Any) -> subprocess.CompletedProcess
 
 def does(host: str, native: str, ended: subprocess.CompletedProcess[str]) -> Any:
     return DOES[host](native, ended.stdout, ended.stderr, ended.returncode)
+
+
+def nothing(host: str) -> str:
+    """What the agent reads before a tool call if there is nothing to say."""
+    return AGENTS[host].no_decision.get(BEFORE_TOOL[host], "")
 
 
 def reason(host: str, said: dict[str, Any], native: str | None = None, **options: Any) -> str | None:
@@ -148,3 +179,16 @@ def ask(
         timeout=HANG,
         env={**os.environ, **variables},
     )
+
+
+def named(reason: str | None) -> str:
+    """The id at the end of a refusal."""
+    found = re.search(r"tenterhook allow (\w{8})$", reason or "")
+    assert found is not None, reason
+    return found[1]
+
+
+def allow(name: str) -> None:
+    end_of_the_agent()
+    ended = tenterhook("allow", name, "--yes")
+    assert (ended.returncode, ended.stderr) == (0, "")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dispatch.bridges import BEFORE_TOOL, call, does, install, line, payload
-from support import end_of_the_agent, folder_hook, tenterhook, user_hooks, write_config
+from dispatch.bridges import ASKS, BEFORE_TOOL, allow, call, does, install, line, named, payload
+from support import folder_hook, tenterhook, user_hooks, write_config
 from tenterhook import cli
 from tenterhook.agents import AGENTS
 from tenterhook.approvals import single_use
@@ -27,7 +26,6 @@ pytestmark = pytest.mark.usefixtures("answering")
 CANNOT_ASK = [name for name in AGENTS if not AGENTS[name].capabilities.asks]
 UNATTENDED = {"CLAUDE_CODE_SESSION_ATTENDED": "0"}
 FORCE = "git push --force"
-ASKS = """echo '{"decision": "ask", "reason": "look at it"}'"""
 
 
 @pytest.fixture
@@ -41,19 +39,6 @@ def said(host: str, project: Path, command: str = FORCE, *, env: dict[str, str] 
     ended = call(line(host, native), payload(host, project, command, **more), env={**os.environ, **(env or {})})
     found: Does = does(host, native, ended)
     return found
-
-
-def named(reason: str | None) -> str:
-    """The id at the end of a refusal."""
-    found = re.search(r"tenterhook allow (\w{8})$", reason or "")
-    assert found is not None, reason
-    return found[1]
-
-
-def allow(name: str) -> None:
-    end_of_the_agent()
-    ended = tenterhook("allow", name, "--yes")
-    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def approvals() -> list[tuple[str, str | None, str]]:

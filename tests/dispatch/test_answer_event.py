@@ -25,6 +25,7 @@ from dispatch.bridges import (
     reason,
     record,
 )
+from hosts.recorded import DATA, sent
 from support import (
     array_hook,
     folder_hook,
@@ -33,6 +34,7 @@ from support import (
     user_hooks,
     write_config,
 )
+from tenterhook.agents import AGENTS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +74,7 @@ def test_a_modified_input_a_context_and_a_question_reach_the_agent(host: str, ho
     folder_hook(user_hooks(home), "rewrite", f"echo '{json.dumps(answer)}'")
     install(host)
     done = does(host, BEFORE_TOOL[host], call(line(host, BEFORE_TOOL[host]), payload(host, project)))
-    if host in ("claude-code", "codex", "gemini", "copilot", "droid"):
+    if AGENTS[host].capabilities.modifies:
         assert done.input == {"command": "safe"}
         assert done.block is None
     else:
@@ -231,6 +233,61 @@ def test_a_folder_hook_sends_the_agent_back_three_times_in_a_turn(host: str, hom
     assert not stops(False), "the next turn begins anew"
 
 
+@pytest.mark.parametrize("host", ["vibe", "openhands"])
+def test_an_agent_that_does_not_say_whether_it_was_sent_back_is_counted(host: str, home: Path, project: Path) -> None:
+    """A stop after a blocked one is of the same turn, one after a stop that was let through is of the next."""
+    script = """
+        cat >> "$TENTERHOOK_WORK_DIR/asked"; echo >> "$TENTERHOOK_WORK_DIR/asked"
+        [ ! -e "$TENTERHOOK_WORK_DIR/done" ] || exit 0
+        echo "go on" >&2; exit 2
+        """
+    folder_hook(user_hooks(home), "gate", script, trigger="pre-agent-turn-stop")
+    install(host)
+    said = payload(host, project)
+    del said["tool_name"], said["tool_input"]
+
+    def stops() -> bool:
+        return reason(host, said, STOP[host]) is None
+
+    assert [stops() for _ in range(6)] == [False, False, False, True, False, False]
+    (project / "done").touch()
+    assert stops()
+    (project / "done").unlink()
+    assert [stops() for _ in range(4)] == [False, False, False, True]
+    told = [json.loads(entry)["stop_hook_active"] for entry in (project / "asked").read_text().splitlines() if entry]
+    assert told == [False, True, True, False, True, True, False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("host", "file", "native", "event"),
+    [
+        ("vibe", "post_tool-failure", "post_tool", "post-tool-call-failure"),
+        ("vibe", "post_agent-in-subagent", "post_agent", "post-subagent"),
+        ("openhands", "post_tool_use-error", "post_tool_use", "post-tool-call-failure"),
+    ],
+)
+def test_a_hook_on_the_second_meaning_of_an_event_is_wired_and_reached(
+    host: str, file: str, native: str, event: str, home: Path, project: Path
+) -> None:
+    folder_hook(user_hooks(home), "seen", 'echo >> "$TENTERHOOK_WORK_DIR/seen"', trigger=event)
+    install(host)
+    said = {**sent(DATA / host / f"{file}.json"), "session_id": "s-1", "cwd": str(project), "working_dir": str(project)}
+    time.sleep(0.1)  # what has just changed is not kept in an index
+    for count in (1, 2, 3):  # the index is used from the second on
+        assert call(line(host, native), said).returncode == 0
+        assert len((project / "seen").read_text().splitlines()) == count
+
+
+def test_where_no_session_starts_its_first_event_says_what_is_not_in_force(home: Path, project: Path) -> None:
+    (project / ".git").mkdir()
+    folder_hook(project_hooks(project), "theirs", "exit 0")
+    install("vibe")
+    said = payload("vibe", project)
+    first = json.loads(call(line("vibe", "pre_tool"), said).stdout)
+    assert "tenterhook trust" in first["system_message"]
+    assert any(call(line("vibe", "pre_tool"), said).stdout == "" for _ in range(20))  # once the index is written
+
+
 def test_an_array_hook_sends_the_agent_back_once(home: Path, project: Path) -> None:
     command = f'cat >> {project}/asked; echo >> {project}/asked; echo "go on" >&2; exit 2'
     config = write_config(home / "hooks.toml", array_hook(command, event="Stop"))
@@ -263,7 +320,7 @@ def test_a_call_that_no_hook_can_be_told_is_refused(host: str, home: Path, proje
     folder_hook(user_hooks(home), "guard", "exit 0", matcher={"tool": "Shell"})
     install(host)
     said = json.dumps(payload(host, project))
-    for key in ("tool_input", "toolArgs"):
+    for key in ("tool_input", "toolArgs", "input"):
         said = said.replace(f'"{key}": {{', f'"{key}": {{"extra": {extra}, ', 1)
     native = BEFORE_TOOL[host]
     command = ["sh", "-c", line(host, native)]

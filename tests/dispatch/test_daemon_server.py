@@ -28,7 +28,9 @@ from dispatch.bridges import (
     STOP,
     answered,
     ask,
+    call,
     install,
+    line,
     needs_perl,
     payload,
     serving,
@@ -36,6 +38,7 @@ from dispatch.bridges import (
 )
 from support import few_first, folder_hook, until, user_hooks
 from tenterhook.agents import AGENTS
+from tenterhook.dispatch import start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,6 +98,16 @@ def _raw(host: str, sent: bytes, *, serving: bool) -> tuple[int, bytes, bytes]:
     finally:
         if not serving:
             path.with_suffix(".away").rename(path)
+
+
+def test_an_event_without_a_directory_is_in_that_of_the_agent_and_not_the_daemons(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "where", f"pwd >>{home}/where", "pre-session")
+    install("goose")
+    with serving(cwd="/"):
+        ended = call(line("goose", "SessionStart"), {"event": "SessionStart", "session_id": "s-2"}, cwd=project)
+        assert (ended.returncode, ended.stderr) == (0, "")
+        assert answered(home) == 1
+    assert (home / "where").read_text() == f"{project}\n"
 
 
 def test_hooks_see_the_agents_variables_directory_and_no_descriptor_of_ours(home: Path, project: Path) -> None:
@@ -238,6 +251,32 @@ connection, _ = listener.accept(); connection.recv(100000); connection.sendall({
             odd.stdout.readline()
             assert b"not this" in ask("claude-code", payload("claude-code", project, "forbidden")).stdout
             odd.kill()
+
+
+@pytest.mark.parametrize("waits", [True, False])
+@pytest.mark.parametrize("bridge", ["python"], indirect=True)
+def test_no_hook_runs_unless_the_bridge_says_that_it_waits(home: Path, project: Path, waits: bool) -> None:
+    """One that waited too long for a busy daemon answers itself: the hook would run twice."""
+    folder_hook(user_hooks(home), "guard", f"echo >>{project / 'ran'}; exit 2")
+    install("claude-code")
+    file = home / ".local/state/tenterhook/installed/claude-code.json"
+    words = ["--host", "claude-code", "--event", "PreToolUse", "--record", str(file)]
+    said = "\0".join([start.version(), *words, "", f"HOME={home}"]).encode()
+    sent = json.dumps(payload("claude-code", project)).encode()
+    with serving(), socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(HANG)
+        place = os.open(socket_of(home).parent, os.O_RDONLY)
+        connection.connect(f"/proc/self/fd/{place}/daemon.sock")
+        os.close(place)
+        connection.sendall(b"%d %d\n%b%b" % (len(said), len(sent), said, sent))
+        assert connection.recv(1) == b"."
+        if waits:
+            connection.sendall(b"+")
+        connection.shutdown(socket.SHUT_WR)
+        heard = b""
+        while piece := connection.recv(4096):
+            heard += piece
+    assert (b"Blocked by" in heard, (project / "ran").exists()) == (waits, waits)
 
 
 @pytest.mark.promise("another account")

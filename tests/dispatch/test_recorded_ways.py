@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dispatch.bridges import BRIDGE, HANG, answered, install, record, serving
-from hosts.recorded import native_name, recorded, sent
+from hosts.recorded import native_name, placed, recorded, sent
 from support import FEW, folder_hook, user_hooks
 from tenterhook.agents import AGENTS
 from tenterhook.events import EVENTS
@@ -36,7 +36,7 @@ def answers(agent: str, home: Path, project: Path) -> list[tuple[int, bytes, byt
     for file in recorded(agent):
         shutil.rmtree(home / ".local/state/tenterhook/sessions", ignore_errors=True)
         (project / "heard").unlink(missing_ok=True)
-        payload = json.dumps({**sent(file), "cwd": str(project)}).encode()
+        payload = json.dumps(placed(sent(file), project)).encode()
         arguments = ["--host", agent, "--event", native_name(file), "--record", str(record(agent))]
         line = [sys.executable, "-I", "-S", BRIDGE, *arguments]
         ended = subprocess.run(line, input=payload, capture_output=True, timeout=HANG)

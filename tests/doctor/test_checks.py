@@ -44,7 +44,7 @@ def test_a_guard_that_is_installed_would_hold_everywhere(guarded: Path) -> None:
     assert {agent["agent"] for agent in found["agents"]} == set(AGENTS)
     text = tenterhook("doctor").stdout
     assert text.count("the launcher answers") == len(AGENTS)
-    assert text.rstrip().endswith("every guard would block")
+    assert text.splitlines()[-1].startswith("every guard would block")
 
 
 def test_an_agent_that_is_named_and_not_guarded_is_bad(home: Path, project: Path) -> None:
@@ -78,6 +78,11 @@ def settings_with(file: Path, **more: Any) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     settings = json.loads(file.read_text()) if file.exists() else {}
     file.write_text(json.dumps({**settings, **more}))
+
+
+def copied(file: Path, copy: Path) -> None:
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(file.read_bytes())
 
 
 # What somebody did, to which agent, and what doctor says of it.
@@ -162,6 +167,21 @@ SPOILED: dict[str, tuple[str, Callable[[Path, Path], object], str]] = {
         lambda _, project: settings_with(project / ".factory/hooks.json", hooksDisabled=True),
         "switches every hook off",
     ),
+    "a project's hook of the same name replaces Vibe's": (
+        "vibe",
+        lambda home, project: copied(home / ".vibe/hooks.toml", project / ".vibe/hooks.toml"),
+        "replaces that of",
+    ),
+    "a project's file replaces OpenHands's": (
+        "openhands",
+        lambda _, project: settings_with(project / ".openhands/hooks.json"),
+        "none of our hooks runs here",
+    ),
+    "an unknown event beside OpenHands's": (
+        "openhands",
+        lambda home, _: settings_with(home / ".openhands/hooks.json", no_such=[]),
+        "ends every conversation",
+    ),
     "Codex's hooks are switched off": (
         "codex",
         lambda home, _: edit(home / ".codex/config.toml", lambda text: "[features]\nhooks = false\n" + text),
@@ -209,11 +229,51 @@ SPOILED: dict[str, tuple[str, Callable[[Path, Path], object], str]] = {
         ),
         "does not start",
     ),
+    "Hermes does not load our plug-in": (
+        "hermes",
+        lambda home, _: (home / ".hermes/config.yaml").write_text("plugins:\n  enabled: [another]\n"),
+        "does not load our plug-in: tenterhook is not in `plugins.enabled`",
+    ),
+    "Hermes's settings no longer parse": (
+        "hermes",
+        lambda home, _: edit(home / ".hermes/config.yaml", lambda text: text + "a: [\n"),
+        "config.yaml: line ",
+    ),
+    "Hermes is told to leave our plug-in out": (
+        "hermes",
+        lambda home, _: edit(home / ".hermes/config.yaml", lambda text: text + "  disabled: [tenterhook]\n"),
+        "switches our plug-in off",
+    ),
+    "our plug-in for Hermes was changed": (
+        "hermes",
+        lambda home, _: edit(
+            home / ".hermes/plugins/tenterhook/__init__.py", lambda text: text + "def register(_): 0\n"
+        ),
+        "is not the plug-in of this version, or was changed",
+    ),
+    "a file of our plug-in for Hermes is gone": (
+        "hermes",
+        lambda home, _: (home / ".hermes/plugins/tenterhook/plugin.yaml").unlink(),
+        "plugin.yaml is not the plug-in of this version",
+    ),
+    "Cline's plug-in is switched off": (
+        "cline",
+        lambda home, _: settings_with(
+            home / ".cline/data/settings/global-settings.json",
+            disabledPlugins=[str(home / ".cline/plugins/tenterhook.js")],
+        ),
+        "switches our plug-in off",
+    ),
+    "a hook file beside Cline's plug-in was changed": (
+        "cline",
+        lambda home, _: edit(home / ".cline/hooks/PreToolUse.zsh", lambda text: text.replace("decide\n", "")),
+        "PreToolUse.zsh is not the plug-in of this version, or was changed",
+    ),
 }
 
 
 # What `tenterhook install` does not mend: a person does.
-BY_HAND = ("parse", "Kimi", "script", "Droid", "switch")
+BY_HAND = ("parse", "Kimi", "script", "Droid", "switch", "Vibe", "OpenHands")
 
 
 @pytest.mark.parametrize("what", SPOILED)

@@ -248,6 +248,54 @@ def test_the_input_is_modified_before_the_call_only(project: Path, event: str) -
     assert "cannot be modified" in notes_of(verdict.runs[0])
 
 
+@pytest.mark.parametrize("value", ["[redacted]", "", {"stdout": "x"}, {}, [1], False, 0])
+@pytest.mark.parametrize("event", ["post-tool-call", "post-tool-call-failure"])
+def test_a_modified_output_is_any_json_value(project: Path, value: object, event: str) -> None:
+    verdict = printed(project, {"modified_output": value}, event=event, format_="folder")
+    assert verdict.decision == "none"
+    assert verdict.modified_output == value
+    assert verdict.as_json()["modified_output"] == value
+
+
+def test_a_modified_output_of_null_leaves_the_output_as_it_is(project: Path) -> None:
+    verdict = printed(project, {"modified_output": None}, event="post-tool-call", format_="folder")
+    assert verdict.modified_output is None
+
+
+@pytest.mark.parametrize("key", ["updatedToolOutput", "updatedMCPToolOutput"])
+def test_claude_codes_names_for_a_modified_output_are_read_in_every_format(project: Path, key: str) -> None:
+    answer = {"hookSpecificOutput": {"hookEventName": "PostToolUse", key: "x"}}
+    assert printed(project, answer, event="post-tool-call", format_="folder").modified_output == "x"
+
+
+@pytest.mark.parametrize("event", ["pre-tool-call", "permission-request", "pre-agent-turn-stop"])
+def test_the_output_is_modified_after_the_call_only(project: Path, event: str) -> None:
+    verdict = printed(project, {"modified_output": "x"}, event=event, format_="folder")
+    assert verdict.modified_output is None
+    assert "the output cannot be modified" in notes_of(verdict.runs[0])
+
+
+def test_a_table_hook_observes_the_output_and_modifies_nothing(project: Path) -> None:
+    verdict = printed(project, {"modified_output": "x"}, event="post-tool-call", format_="table")
+    assert verdict.modified_output is None
+    assert "observe" in (verdict.runs[0].decision.ignored or "")
+
+
+def test_a_modified_output_that_nests_too_deeply_is_reported(project: Path) -> None:
+    value: object = "x"
+    for _ in range(400):
+        value = [value]
+    verdict = printed(project, {"modified_output": value}, event="post-tool-call", format_="folder")
+    assert verdict.modified_output is None
+    assert "modified_output cannot be used" in notes_of(verdict.runs[0])
+
+
+def test_a_deny_with_a_modified_output_does_both(project: Path) -> None:
+    answer = {"decision": "deny", "reason": "a secret", "modified_output": "[redacted]"}
+    verdict = printed(project, answer, event="post-tool-call", format_="folder")
+    assert (verdict.decision, verdict.reason, verdict.modified_output) == ("deny", "a secret", "[redacted]")
+
+
 @pytest.mark.parametrize(("value", "text"), [("more", "more"), ("", None), (None, None), ({"a": 1}, '{"a": 1}')])
 def test_additional_context_is_kept_as_text(project: Path, value: object, text: str | None) -> None:
     assert printed(project, {"additional_context": value}).additional_context == ((text,) if text else ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import os
 import threading
 import time
@@ -12,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from engine.one_hook import HANG
-from support import alive, array_hook, shell_call, table_hook, until, write_config
+from support import (
+    alive,
+    array_hook,
+    shell_call,
+    table_hook,
+    tenterhook,
+    until,
+    write_config,
+)
 from tenterhook import Engine, Event, Verdict
 from tenterhook.errors import HookError
 
@@ -183,3 +192,35 @@ def test_a_decision_may_time_out_in_the_callers_hands(project: Path) -> None:
 
     asyncio.run(main())
     assert not alive(int((project / "leader").read_text()))
+
+
+@pytest.mark.parametrize("key", ["command", "cmd", "script"])
+def test_a_named_tool_counts_as_the_tool_it_is_for_every_kind_of_hook(project: Path, home: Path, key: str) -> None:
+    """A matcher for any agent's name of the shell, and a guard in our process."""
+    assert tenterhook("add", "block-dangerous-commands").returncode == 0
+    configs = [
+        write_config(project / "array.toml", array_hook("cat > array.json", matcher="Bash")),
+        write_config(project / "table.toml", table_hook("cat > table.json", matcher={"tool": "^Shell$"})),
+    ]
+    engine = Engine.load(configs=configs, tools={"run_it": "bash", "robot": "other"})
+    call = Event("pre-tool-call", tool_name="run_it", tool_input={key: "sudo rm -rf /"})
+    assert "delete-system" in (engine.decide(call).reason or "")
+    harmless = call.replace(tool_input={key: "ls"})
+    assert not engine.decide(harmless).denied
+    assert json.loads((project / "table.json").read_text())["tool_kind"] == "Shell"
+    assert (project / "array.json").exists()
+    assert not engine.decide(call.replace(tool_name="robot")).denied
+    assert not Engine.load(configs=configs).decide(call.replace(tool_input={"it": "sudo rm -rf /"})).denied
+
+
+def test_a_copied_guard_is_told_which_tool_it_is(project: Path, home: Path) -> None:
+    assert tenterhook("add", "block-dangerous-commands", "--copy").returncode == 0
+    engine = Engine.load(tools={"run_it": "Shell"})
+    verdict = engine.decide(Event("pre-tool-call", tool_name="run_it", tool_input={"it": "sudo rm -rf /"}))
+    assert "delete-system" in (verdict.reason or "")
+
+
+def test_an_unknown_tool_cannot_be_named() -> None:
+    with pytest.raises(HookError) as raised:
+        Engine.load(tools={"run_it": "Shel"})
+    assert "Shell" in (raised.value.remedy or "")

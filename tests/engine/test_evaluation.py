@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -435,3 +436,103 @@ def test_a_debug_function_that_raises_costs_no_verdict(project: Path) -> None:
 
     config = write_config(project / "c.toml", array_hook("exit 2"))
     assert Engine.load(configs=[config], debug=fail).decide(shell_call()).denied
+
+
+# ---- a modified output (4.2, 4.3, 6)
+
+
+def result(output: object = "key=abc token=def", **fields: Any) -> Event:
+    return shell_call(event="post-tool-call", tool_output=output, **fields)
+
+
+def replace(old: str, new: str) -> str:
+    """The script of a hook that replaces a text in the output it is sent."""
+    return (
+        "#!/usr/bin/env python3\nimport json, sys\n"
+        f"said = json.load(sys.stdin)['tool_output'].replace({old!r}, {new!r})\n"
+        "print(json.dumps({'modified_output': said}))\n"
+    )
+
+
+def claude_hooks(project: Path, *lines: str) -> Path:
+    """Claude Code's settings with hooks after a tool, which run in parallel."""
+    file = project / "claude" / ".claude" / "settings.json"
+    file.parent.mkdir(parents=True)
+    handlers = [{"type": "command", "command": line} for line in lines]
+    file.write_text(json.dumps({"hooks": {"PostToolUse": [{"hooks": handlers}]}}))
+    return file
+
+
+def updated(old: str, new: str) -> str:
+    """A command of Claude Code's settings that replaces a text in the output it is sent."""
+    code = (
+        "import json, sys; r = json.load(sys.stdin)['tool_response']; "
+        f"r['stdout'] = r['stdout'].replace({old!r}, {new!r}); "
+        "print(json.dumps({'hookSpecificOutput': {'hookEventName': 'PostToolUse', 'updatedToolOutput': r}}))"
+    )
+    return f"python3 -c {shlex.quote(code)}"
+
+
+def test_a_later_hook_is_sent_the_output_as_replaced_so_far(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "a", replace("abc", "[1]"), "post-tool-call", file="run.py")
+    folder_hook(user_hooks(home), "b", replace("def", "[2]"), "post-tool-call", file="run.py")
+    verdict = Engine.load(project).decide(result())
+    assert (verdict.decision, verdict.modified_output) == ("none", "key=[1] token=[2]")
+    assert [run.decision.modified_output for run in verdict.runs] == ["key=[1] token=def", "key=[1] token=[2]"]
+
+
+def test_a_block_after_a_tool_does_not_stop_a_hook_that_replaces_the_output(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "a", "echo look >&2; exit 2", "post-tool-call", priority=900)
+    folder_hook(user_hooks(home), "b", replace("abc", "[1]"), "post-tool-call", file="run.py")
+    verdict = Engine.load(project).decide(result())
+    assert (verdict.decision, verdict.reason) == ("deny", "look")
+    assert verdict.modified_output == "key=[1] token=def"
+
+
+def test_hooks_that_replace_the_output_in_parallel_add_up(project: Path) -> None:
+    file = claude_hooks(project, updated("abc", "[1]"), updated("def", "[2]"))
+    verdict = Engine.load(project, configs=[file]).decide(
+        result({"stdout": "key=abc token=def", "stderr": ""}, tool_name="Bash")
+    )
+    assert verdict.modified_output == {"stdout": "key=[1] token=[2]", "stderr": ""}
+    again = verdict.runs[-1]
+    assert len(verdict.runs) == 3
+    assert "ran on the modified output" in again.decision.notes
+
+
+def test_a_hook_that_leaves_the_output_alone_does_not_run_again(project: Path) -> None:
+    file = claude_hooks(project, updated("abc", "[1]"), "true")
+    verdict = Engine.load(project, configs=[file]).decide(
+        result({"stdout": "key=abc token=def", "stderr": ""}, tool_name="Bash")
+    )
+    assert len(verdict.runs) == 2
+
+
+def test_the_error_of_a_failed_call_is_replaced(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "a", """echo '{"modified_output": "[1]"}'""", "post-tool-call-failure")
+    folder_hook(user_hooks(home), "b", "cat > $PWD/seen", "post-tool-call-failure")
+    verdict = Engine.load(project).decide(shell_call(event="post-tool-call-failure", error="abc", work_dir=project))
+    assert verdict.modified_output == "[1]"
+    assert json.loads((project / "seen").read_text())["error"] == "[1]"
+
+
+def test_an_output_that_is_replaced_by_itself_is_not_modified(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "a", replace("no such", "text"), "post-tool-call", file="run.py")
+    assert Engine.load(project).decide(result()).modified_output is None
+
+
+def test_an_asynchronous_hook_is_sent_the_output_as_it_arrived(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "a", replace("abc", "[1]"), "post-tool-call", file="run.py")
+    late: dict[str, Any] = {"async": True}
+    folder_hook(user_hooks(home), "b", "cat > part; mv part seen", "post-tool-call", **late)
+    Engine.load(project).decide(result(work_dir=project))
+    until((project / "seen").exists)
+    assert json.loads((project / "seen").read_text())["tool_output"] == "key=abc token=def"
+
+
+def test_a_shadow_hook_replaces_nothing(home: Path, project: Path) -> None:
+    metadata = {"mode": "shadow"}
+    folder_hook(user_hooks(home), "a", replace("abc", "[1]"), "post-tool-call", file="run.py", metadata=metadata)
+    verdict = Engine.load(project).decide(result())
+    assert verdict.modified_output is None
+    assert verdict.runs[0].decision.modified_output == "key=[1] token=def"

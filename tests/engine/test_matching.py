@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from engine.one_hook import call, engine_of
-from support import array_hook, decide, write_config
+from support import array_hook, decide, table_hook, write_config
 from tenterhook import Engine, Event, Verdict
 from tenterhook.events import TOOL_NAMES
 
@@ -74,6 +74,52 @@ def test_a_matcher_that_finds_any_name_of_a_tool_finds_the_tool(project: Path, n
 @pytest.mark.parametrize("native", ["Shell", "Bash", "run_shell_command", "exec_command"])
 def test_the_shell_has_the_same_guard_under_every_agents_name(project: Path, format_: str, native: str) -> None:
     assert matches(project, call(native), format_, tool="^Bash$")
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+@pytest.mark.parametrize(
+    ("expression", "found"),
+    [
+        ("mcp:github/create_issue", True),
+        ("^mcp:github/", True),
+        ("mcp:[^/]+/create_.*", True),
+        ("mcp__github__create_issue", True),
+        ("^mcp:git/", False),
+        ("^mcp:github/create$", False),
+        ("mcp:other/", False),
+    ],
+)
+@pytest.mark.parametrize("native", ["mcp__github__create_issue", "github___create_issue", "mcp:github/create_issue"])
+def test_a_tool_of_an_mcp_server_is_matched_by_server_and_by_tool(
+    project: Path, format_: str, native: str, expression: str, found: bool
+) -> None:
+    named = Event("pre-tool-call", tool_name=native, tool_input={}, mcp_names=["mcp:github/create_issue"])
+    assert matches(project, named, format_, tool=expression) is found
+
+
+@pytest.mark.parametrize("expression", ["^mcp:docs/", "^mcp:(do)+cs/"])  # found at once, and in the helper process
+def test_where_a_name_can_be_read_in_two_ways_a_hook_may_refuse_and_not_approve(project: Path, expression: str) -> None:
+    readings = ["mcp:docs-evil/read", "mcp:docs/evil-read"]
+    event = Event("pre-tool-call", tool_name="docs-evil-read", tool_input={}, mcp_names=readings)
+    assert engine_of(project, "table", tool=expression).decide(event).denied
+    says = write_config(
+        project / "approve.toml",
+        table_hook('echo \'{"hookSpecificOutput": {"permissionDecision": "allow"}}\'', matcher={"tool": expression}),
+    )
+    verdict = Engine.load(project, configs=[says]).decide(event)
+    assert verdict.decision == "none"
+    assert "can be read as mcp:docs-evil/read or mcp:docs/evil-read" in verdict.runs[0].decision.notes[0]
+    certain = event.replace(mcp_names=["mcp:docs/evil-read"])
+    assert Engine.load(project, configs=[says]).decide(certain).decision == "approve"
+
+
+def test_a_matcher_that_matches_every_reading_is_certain(project: Path) -> None:
+    event = Event("pre-tool-call", tool_name="a-b-c", tool_input={}, mcp_names=["mcp:a/b-c", "mcp:a-b/c"])
+    says = write_config(
+        project / "approve.toml",
+        table_hook('echo \'{"hookSpecificOutput": {"permissionDecision": "allow"}}\'', matcher={"tool": "^mcp:a"}),
+    )
+    assert Engine.load(project, configs=[says]).decide(event).decision == "approve"
 
 
 @pytest.mark.parametrize("tool", [5, {"a": 1}, ["Shell"], "", "x" * 300, "\ud800", "a\nb"])

@@ -20,6 +20,7 @@ from support import (
     array_hook,
     fire,
     folder_hook,
+    needs_proc,
     shell_call,
     table_hook,
     until,
@@ -160,6 +161,7 @@ PEAK = """
 """
 
 
+@needs_proc
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_two_hundred_megabytes_of_output_leave_memory_where_it_was(project: Path, stream: str) -> None:
     redirect = "" if stream == "stdout" else " >&2"

@@ -17,6 +17,7 @@ from support import (
     alive,
     array_hook,
     folder_hook,
+    needs_proc,
     shell_call,
     table_hook,
     user_hooks,
@@ -44,11 +45,13 @@ def test_the_working_directory_is_the_sessions(home: Path, project: Path, format
 
 
 def test_a_hook_has_a_process_group_of_its_own(project: Path) -> None:
-    run_of(project, array_hook("cat /proc/$$/stat > stat; true"))
-    fields = (project / "stat").read_text().split()
-    assert fields[4] == fields[0] != str(os.getpgrp())
+    told = f"{sys.executable} -c 'import os; print(os.getppid(), os.getpgrp())' > told; true"
+    run_of(project, array_hook(told))
+    leader, group = (project / "told").read_text().split()
+    assert leader == group != str(os.getpgrp())
 
 
+@needs_proc
 @pytest.mark.parametrize("call", ["os.posix_spawn", "subprocess.Popen", "os.pidfd_open"])
 def test_ctrl_c_in_the_moment_of_a_start_ends_the_hook(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, at_once: None

@@ -82,6 +82,14 @@ def test_a_turn_begins_anew(session: Session) -> None:
     assert turn(session, [FOLDER]) == first
 
 
+def test_of_a_stop_that_does_not_say_so_the_stored_count_says_that_the_turn_goes_on(session: Session) -> None:
+    stop_limit.save(session, stop(False), StopLimit({"folder": 2, "array": 0}))
+    assert stop_limit.load(session, stop(False), is_told=False).counts == {"folder": 2, "array": 0}
+    assert stop_limit.load(session, stop(False)) == StopLimit()
+    stop_limit.save(session, stop(False), StopLimit())
+    assert stop_limit.load(session, stop(False), is_told=False) == StopLimit()
+
+
 def test_two_of_one_family_have_no_more_than_one(session: Session) -> None:
     assert [blocked for _, _, blocked in turn(session, [FOLDER, TABLE])] == [True, True, True, False]
 

@@ -236,13 +236,14 @@ def test_a_block_means_what_the_table_of_events_says(home: Path, project: Path, 
         {"additional_context": "c"},
         {"message": "m"},
         {"modified_input": {"a": 1}},
+        {"modified_output": "x"},
         {"hookSpecificOutput": {"permissionDecision": "allow", "scope": "session"}},
     ],
 )
 def test_nothing_an_observer_says_changes_anything(project: Path, answer: object) -> None:
     config = write_config(project / "hooks.toml", table_hook(echo(answer), event="after_tool"))
     verdict = decide(config, shell_call(event="post-tool-call"))
-    assert verdict[1:7] == Verdict("post-tool-call")[1:7]
+    assert verdict._replace(runs=()) == Verdict("post-tool-call")
 
 
 def test_what_an_observer_says_does_not_stop_the_hooks_after_it(project: Path) -> None:
@@ -283,6 +284,11 @@ def test_a_denied_call_has_no_modified_input() -> None:
     runs = [run_saying(Decision(Action.DENY, "no"))]
     assert merge(shell_call(), runs, {"a": 1}).modified_input is None
     assert merge(shell_call(), [], {"a": 1}).modified_input == {"a": 1}
+
+
+def test_a_deny_keeps_the_modified_output() -> None:
+    runs = [run_saying(Decision(Action.DENY, "no"))]
+    assert merge(shell_call(event="post-tool-call"), runs, modified_output="x").modified_output == "x"
 
 
 decisions = st.builds(

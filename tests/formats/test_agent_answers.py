@@ -150,8 +150,8 @@ def test_no_other_word_gives_a_permission(said: dict[str, Any]) -> None:
 
 
 def test_what_cannot_be_done_here_is_logged() -> None:
-    said: dict[str, Any] = {"hookSpecificOutput": {"updatedToolOutput": {}}}
-    assert claude("post-tool-call", said)["log"] == "not done here: hookSpecificOutput updatedToolOutput"
+    said: dict[str, Any] = {"hookSpecificOutput": {"tailToolCallRequest": {}}}
+    assert claude("post-tool-call", said)["log"] == "not done here: hookSpecificOutput tailToolCallRequest"
 
 
 def test_our_own_words_are_understood_too() -> None:

@@ -99,6 +99,19 @@ def test_what_an_agent_sent_comes_back_as_it_was(file: Path) -> None:
     assert agent_payloads.write(dialect(agent), payload["hook_event_name"], event) == payload
 
 
+@pytest.mark.parametrize(
+    ("agent", "event", "name"),
+    [("claude", "PreToolUse", "mcp__echo__say"), ("gemini", "BeforeTool", "mcp_echo_say")],
+)
+def test_another_agents_mcp_tool_is_called_as_the_hooks_own_agent_calls_it(
+    project: Path, agent: str, event: str, name: str
+) -> None:
+    call = Event("pre-tool-call", tool_name="echo___say", tool_input={}, mcp_names=["mcp:echo/say"])
+    got = sent(project, agent, event, call)
+    assert got["tool_name"] == name
+    assert "mcp_names" not in got
+
+
 def test_an_event_nobody_knows_is_no_event() -> None:
     for payload in ({"hook_event_name": "PostToolBatch"}, {"hook_event_name": ["x"]}, {}):
         with pytest.raises(UnknownEvent):

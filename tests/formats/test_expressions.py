@@ -15,6 +15,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from strategies import any_text
+from tenterhook.basics import expression_cost
 from tenterhook.formats import expressions
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ patterns = st.recursive(
 
 WORKER = """
 import json, sys
+from tenterhook.basics import expression_cost
 from tenterhook.formats import expressions
 for line in sys.stdin:
     dialect, expression, text = json.loads(line)
@@ -97,7 +99,7 @@ def test_what_is_matched_on_the_spot_never_takes_long(worker: Worker, expression
         expressions.search(dialect, expression)
     except expressions.BadExpression:
         return
-    if expressions.is_quick(expression, len(text)):
+    if expression_cost.is_quick(expression, len(text)):
         assert worker.seconds(dialect, expression, text, 2) < 2
 
 
@@ -109,8 +111,8 @@ def test_every_expression_is_either_refused_or_can_be_judged(expression: str) ->
             expressions.search(dialect, expression)
         except expressions.BadExpression:
             continue
-        assert expressions.is_quick(expression, 10) in (True, False)
-        assert expressions.is_exponential(expression) in (True, False)
+        assert expression_cost.is_quick(expression, 10) in (True, False)
+        assert expression_cost.is_exponential(expression) in (True, False)
 
 
 @given(text=any_text)

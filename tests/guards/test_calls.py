@@ -24,6 +24,7 @@ from tenterhook.guards.calls import (
     project_root,
     read,
     setting_problems,
+    shell_lines,
 )
 from tenterhook.shell import reader
 
@@ -171,7 +172,7 @@ call = GuardedCall("Shell", {{"command": {line!r}}}, "/home/me/project", {{"HOME
 print([guards.judge(name, call) for name in guards.GUARDS], "re" in sys.modules, "json" in sys.modules)"""
     command = [sys.executable, "-I", "-S", "-c", code]
     found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert found == "[None, None, None, None, None] False False\n"
+    assert found == f"{[None] * len(guards.GUARDS)} False False\n"
 
 
 def test_the_guards_of_an_event_share_a_reading_and_leave_it_as_it_is() -> None:
@@ -183,3 +184,15 @@ def test_the_guards_of_an_event_share_a_reading_and_leave_it_as_it_is() -> None:
     assert read(line, directory, {"HOME": "/home/me"}) is reading
     assert repr(reading) == before
     assert read(line, directory, {"HOME": "/home/you"}) is not reading
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"commands": ["ls -a", "reboot"]}, [["ls -a", "reboot"], "ls -a", "reboot"]),
+        ({"commands": ["rm", "-rf"]}, [["rm", "-rf"]]),
+        ({"commands": [{"command": "rm", "args": ["-rf", "x"]}]}, [["rm", "-rf", "x"]]),
+    ],
+)
+def test_a_list_of_commands_is_a_program_with_arguments_or_a_list_of_lines(given: Any, expected: Any) -> None:
+    assert shell_lines(GuardedCall("run_commands", given, "/", {})) == expected

@@ -12,7 +12,8 @@ import pytest
 from guards.ways_to_change_hooks import HARMLESS, NOT_SEEN, WAYS, Way
 from hooks.lines import added, decide, override, shell
 from install.installations import install
-from tenterhook import guards
+from support import takes_less_than
+from tenterhook.guards import protect_hooks
 from tenterhook.guards.calls import GuardedCall, Objection
 
 NAME = "protect-hooks"
@@ -51,7 +52,8 @@ def hook(home: Path) -> Path:
 
 def judged(way: Way, **settings: Any) -> Objection | None:
     tool, tool_input = ("Shell", {"command": way}) if isinstance(way, str) else way
-    return guards.judge(NAME, GuardedCall(tool, tool_input, os.getcwd(), {**os.environ, "USER": "me"}, settings))
+    call = GuardedCall(tool, tool_input, os.getcwd(), {**os.environ, "USER": "me"}, settings)
+    return protect_hooks.judge(call)
 
 
 def tool(name: str, **tool_input: Any) -> dict[str, Any]:
@@ -182,12 +184,7 @@ def test_a_place_that_moves_while_the_process_lives_is_seen(home: Path, project:
     ids=lambda line: line[:12],
 )
 def test_a_hostile_line_of_a_megabyte_takes_a_tenth_of_a_second(line: str) -> None:
-    durations = []
-    for _ in range(3):
-        begun = time.process_time()
-        judged(line)
-        durations.append(time.process_time() - begun)
-    assert min(durations) < 0.2
+    assert takes_less_than(0.1, lambda: judged(line))
 
 
 def test_an_ordinary_line_takes_a_millisecond(project: Path) -> None:
@@ -197,7 +194,7 @@ def test_an_ordinary_line_takes_a_millisecond(project: Path) -> None:
         begun = time.process_time()
         judged(line)
         durations.append(time.process_time() - begun)
-    assert sorted(durations)[len(durations) // 2] < 0.002, "1 ms, and as much again for a busy machine"
+    assert sorted(durations)[len(durations) // 2] < 0.004, "1 ms, and room for a busy machine"
 
 
 @pytest.mark.usefixtures("hook")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tenterhook.guards import script
-from tenterhook.guards.calls import ASK, DENY, GuardedCall, Objection
+from tenterhook.guards.calls import ASK, DENY, GuardedCall, Objection, shell_lines
 
 CALLS: list[GuardedCall] = []
 
@@ -16,7 +16,7 @@ CALLS: list[GuardedCall] = []
 def judge(call: GuardedCall) -> Objection | None:
     """A guard that says what the line asks for."""
     CALLS.append(call)
-    line = call.line()
+    (line,) = shell_lines(call)
     if line == "fail":
         raise RecursionError("too deep")
     return Objection(str(line), "why \ud800") if line in (ASK, DENY) else None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 
+from support import takes_less_than
 from tenterhook.guards import secrets
 from tenterhook.guards.calls import ASK, DENY, GuardedCall, Objection
 
@@ -459,9 +459,7 @@ def test_a_rule_that_is_off_does_not_count() -> None:
     "part", ["env;", "env | grep x;", "cat .env |", "done   <", "cat ", "curl -d @.x ", "export $("]
 )
 def test_a_long_line_is_judged_in_time(part: str) -> None:
-    begun = time.process_time()
-    judged(part * (500_000 // len(part)))
-    assert time.process_time() - begun < 1
+    assert takes_less_than(0.5, lambda: judged(part * (500_000 // len(part))))
 
 
 def test_a_line_that_cannot_be_read_to_its_end_is_asked_about_if_it_names_secrets() -> None:

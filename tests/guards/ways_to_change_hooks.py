@@ -212,6 +212,10 @@ WAYS: dict[str, list[Way]] = {
         "tar cf x.tar --remove-files .agents",
         "zip -rm x.zip .agents",
         "7z x a.7z -o$HOME/.claude",
+        "unzip -o x.zip -d ~",
+        "tar xf x.tar -C ~",
+        "rsync -a dotfiles/ ~/",
+        "git apply <<'E'\ndiff --git a/.agents/hooks/x b/.agents/hooks/x\ndeleted file mode 100644\nE",
     ],
     "links and mounts": [
         "ln -sf /dev/null ~/.claude/settings.json",
@@ -322,6 +326,8 @@ WAYS: dict[str, list[Way]] = {
         "tenterhook install --config --dry-run",
     ],
     "however they are started": [
+        "cp /bin/rm x && ./x -rf ~/.claude",
+        "hash -p /bin/rm ls; ls -rf .agents/hooks",
         "XDG_STATE_HOME=/tmp/x tenterhook uninstall claude-code --yes",
         "env -i python3 -m tenterhook untrust --all --yes",
         "setsid -f tenterhook trust --all --yes",
@@ -373,6 +379,23 @@ WAYS: dict[str, list[Way]] = {
         "claude --settings x.json -p go",
         "claude --bare -p x",
         "pkill -f 'tente[r]hook'",
+        "hermes --safe-mode -z x",
+        "HERMES_SAFE_MODE=1 hermes -z x",
+        "export HERMES_SAFE_MODE=1; hermes -z x",
+        "HERMES_HOME=/tmp/x hermes chat -q x",
+        "hermes plugins disable tenterhook",
+        "echo HERMES_SAFE_MODE=1 >> ~/.hermes/.env",
+        "sed -i /tenterhook/d ~/.hermes/config.yaml",
+        "rm -r ~/.hermes/plugins/tenterhook",
+        ("patch", {"mode": "replace", "path": "~/.hermes/config.yaml", "old_string": "a", "new_string": "b"}),
+        (
+            "patch",
+            {
+                "mode": "patch",
+                "patch": "*** Begin Patch\n*** Delete File: ~/.hermes/plugins/tenterhook/x\n*** End Patch",
+            },
+        ),
+        ("execute_code", {"code": "import os; os.remove('/home/me/.hermes/plugins/tenterhook/__init__.py')"}),
     ],
     "credentials and databases": [
         "cat ~/.local/state/tenterhook/hub/person.json",
@@ -416,6 +439,7 @@ WAYS: dict[str, list[Way]] = {
         ("mcp__fs__read_file", {"path": "~/.config/tenterhook/", "name": "hub.json"}),
     ],
     "file tools": [
+        ("apply_patch", {"patch": "diff --git a/x b/.agents/hooks/x\nrename from x\nrename to .agents/hooks/x\n"}),
         ("WriteFile", {"file_path": ".agents/hooks/mine/HOOK.md", "content": ""}),
         ("Write", {"file_path": "~/.claude/settings.json", "content": "{}"}),
         ("write_file", {"absolute_path": "$HOME/.gemini/settings.json", "content": "{}"}),
@@ -480,7 +504,6 @@ NOT_SEEN: dict[str, str] = {
     "patch -p1 < fix.patch": "a patch that stands in a file",
     "git apply fix.patch": "the same",
     "tar xf backup.tar": "the content of an archive that is unpacked in the project",
-    "rsync -a dotfiles/ ~/": "a directory copied over the home",
     "git stash": "git changes the whole work tree; changed hooks of a project do not run until they are trusted again",
     "git checkout other-branch": "the same",
     "crontab jobs.txt": "jobs that stand in a file",
@@ -492,6 +515,8 @@ NOT_SEEN: dict[str, str] = {
 
 # What must stay possible.
 HARMLESS: list[Way] = [
+    "hermes chat -q 'go on'",
+    "hermes plugins list",
     "cat ~/.claude/settings.json",
     "cat ~/.config/tenterhook/config.toml",
     "cat ~/.local/state/tenterhook/trust.json",

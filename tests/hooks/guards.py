@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tenterhook import Hook
 
 HOOKS = {hook.name: hook for hook in built_in_hooks.built_in_hooks() if hook.guard is not None}
+BEFORE_CALLS = {name: hook for name, hook in HOOKS.items() if hook.event == "pre-tool-call"}
 LINES = r"""
 ls -la
 git status

@@ -1,8 +1,8 @@
 """What real agents do with the answers of hooks, observed through our own bridge as `tenterhook install` wires it.
 
     python tests/hosts/coverage.py [AGENT...]          run these, or all that are installed; print what was seen
-    python tests/hosts/coverage.py [AGENT...] --write  also write it to coverage.json and the tables of docs/agents.md
-    python tests/hosts/coverage.py --render            no runs: the tables of docs/agents.md from coverage.json
+    python tests/hosts/coverage.py [AGENT...] --write  also write it to coverage.json, docs/agents.md and README.md
+    python tests/hosts/coverage.py --render            no runs: the tables of both pages from coverage.json
 
 The agents are those of tests/hosts/agents.py. Each run has a home and a project of its own, HOOK.md folders as hooks
 and a scripted model on loopback. A cell is what came of it; nothing is taken from documentation, nor from what our own
@@ -27,6 +27,8 @@ if not __package__:
 
 from hosts import agents
 from hosts.coverage_tables import NOT_OBSERVED, TRIED, WATCHED, YES, agent_table, disagreements, tables, with_tables
+from hosts.opencode_server import AskingOpencode
+from hosts.real import ASKING_FLAGS
 from support import folder_hook, user_hooks
 from tenterhook.agents import AGENTS, headless
 from tenterhook.agents.codex import Codex
@@ -43,10 +45,23 @@ Cells = dict[str, dict[str, dict[str, str]]]  # event, capability, mode: what wa
 
 SEEN = Path(__file__).with_name("coverage.json")
 PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
+README = Path(__file__).parents[2] / "README.md"
+PROVEN = Path(__file__).parents[2] / "src" / "tenterhook" / "agents" / "proven.json"
 
 _OF_THE_MAIN_AGENT = ("pre-session", "post-session", "pre-agent-turn", "pre-agent-turn-stop")
-_HANG = 100  # seconds: no run takes as long unless something waits that should not
+_HANG = 200  # seconds: no run takes as long, on a busy machine either, unless something waits that should not
 _ASLEEP = 300  # seconds that a sleeping hook would take; it has one
+
+
+# A command that fails is no failure of the tool to these: their call that reads a file, and what a missing one gives.
+# The path is part of it: the input has the path too, and the errors of other calls the same words.
+_READING: dict[str, tuple[str, dict[str, str], str]] = {
+    "copilot": ("view", {}, "{} does not exist"),
+    "opencode": ("read", {}, "File not found: {}"),
+    "hermes": ("read_file", {}, "File not found: {}"),
+    "vibe": ("read_file", {}, "File not found at: {}"),
+    "openhands": ("file_editor", {"command": "view", "security_risk": "LOW"}, "{} does not exist"),
+}
 
 
 class Place(NamedTuple):
@@ -159,7 +174,7 @@ class Runs:
 
     def __init__(self, name: str, executable: Path, scratch: Path) -> None:
         self.name, self.live, self.executable, self.scratch = name, AGENTS[name], executable, scratch
-        self.events = set(AGENTS[name].events.values())
+        self.events = {meant for native in self.live.events for meant in self.live.meanings(native)}
         self.cells: Cells = {}
         self.natives: dict[str, set[str]] = {}
         self.number = 0
@@ -168,7 +183,8 @@ class Runs:
         self.cells.setdefault(event, {}).setdefault(capability, {})[mode] = cell
 
     def note_if_fired(self, seen: Seen, event: str, capability: str, cell: str) -> None:
-        self.note(event, capability, seen.mode, cell if event in seen.fired() else _DID_NOT_FIRE)
+        if event in self.events:
+            self.note(event, capability, seen.mode, cell if event in seen.fired() else _DID_NOT_FIRE)
 
     def place(self, live: Agent | None = None) -> Place:
         """A place whose hooks record every event that the agent has."""
@@ -188,6 +204,7 @@ class Runs:
         environment = {"HOME": str(place.home), "PATH": os.environ["PATH"]}
         install = [sys.executable, "-m", "tenterhook", "install", self.name]
         subprocess.run(install, cwd=place.project, env=environment, check=True, capture_output=True)
+        self.installed(place)
         shared = {"XDG_CACHE_HOME": str(agents.FOLDER / "unpacked")} if self.name == "copilot" else {}
         came = trial.run(
             place.live,
@@ -208,13 +225,17 @@ class Runs:
             raise Hung(f"{self.name}, {mode}: not ended after {_HANG} s\n{came.stdout}{came.stderr}")
         return seen
 
+    def installed(self, place: Place) -> None:
+        """Tenterhook is installed there; the agent has not begun."""
+
     def all(self) -> Cells:
         for mode in MODES:
             if mode not in self.live.modes:
                 continue
             self.tools(mode)
-            if mode != SUBAGENT:
+            if mode != SUBAGENT and "pre-agent-turn" in self.events:
                 self.prompt(mode)
+            if mode != SUBAGENT and "pre-session" in self.events:
                 self.session(mode)
         self.subagent()
         self.compaction()
@@ -229,9 +250,11 @@ class Runs:
         self.answer_around_turns(place)
         before = ("block", "modify", "context", "ask", "timeout", "closed")
         calls = [place.shell(f"call-{name}") for name in before]
-        calls += [place.shell(f"after-{name}") for name in ("context", "block", "timeout")]
-        failing = [self.failing(place, name) for name in ("context", "block", "timeout")]
-        seen = self.run(place, self.script(mode, calls, failing), mode)
+        after = ("context", "block", "output", "timeout")
+        calls += [place.shell(f"after-{name}") for name in after]
+        failing = [self.failing(place, name) for name in after]
+        changing = [[self.live.write_call(str(place.file("changed.py")), "x = 1\n")]] if self.name == "hermes" else []
+        seen = self.run(place, self.script(mode, calls, failing, *changing), mode)  # else it asks no stop hook
         self.judge_calls(seen)
         self.judge_results(seen)
         self.judge_turns(seen)
@@ -248,6 +271,7 @@ class Runs:
         for event in ("post-tool-call", "post-tool-call-failure"):
             place.hook(event, "context", says(additional_context=text("context", event)), "(after|failing)-context")
             place.hook(event, "block", refuses("block", event), "(after|failing)-block")
+            place.hook(event, "output", says(modified_output=text("output", event)), "(after|failing)-output")
             place.sleeper(event, "(after|failing)-timeout")
 
     def answer_around_turns(self, place: Place) -> None:
@@ -272,8 +296,10 @@ class Runs:
         place.hook("post-subagent", "block", once + refuses("block", "post-subagent"))
 
     def failing(self, place: Place, name: str) -> ScriptedCall:
-        if self.name == "copilot":  # a command that fails is no failure of the tool to it
-            return ScriptedCall("view", {"path": str(place.file(f"failing-{name}"))})
+        if self.name in _READING:
+            tool, given, _ = _READING[self.name]
+            key = self.live.input_keys.get("file_path", "path")
+            return ScriptedCall(tool, {**given, key: str(place.file(f"failing-{name}"))})
         return self.live.shell_call(f"printf '%s-%s' failing-{name} 42; sleep 0.2; exit 3")
 
     def script(self, mode: str, *answers: list[ScriptedCall]) -> tuple[Turn, ...]:
@@ -282,7 +308,8 @@ class Runs:
         if mode == SUBAGENT:
             below = [turn._replace(unless=PROMPT) for turn in (*turns, self.live.subagent_end())]
             first = Turn(calls=(self.live.subagent_call(),), when=PROMPT)
-            return first, *below, Turn(text=DONE, when=PROMPT, last=True)
+            late = 5 if self.name == "hermes" else 0  # its subagents run in the background, and end with it
+            return first, *below, Turn(text=DONE, when=PROMPT, last=True, delay=late)
         if mode == RESUMED:
             return Turn(text="Ready."), *(turn._replace(when=PROMPT) for turn in (*turns, Turn(text=DONE)))
         return *turns, Turn(text=DONE)
@@ -305,11 +332,12 @@ class Runs:
         for event, call in (("post-tool-call", "after"), ("post-tool-call-failure", "failing")):
             if event not in self.events:
                 continue
-            for capability in ("block", "context"):
+            for capability in ("block", "context", "output"):
                 output = f"{call}-{capability}-42"
-                if self.name == "copilot" and call == "failing":
-                    output = "not exist"
-                self.note_if_fired(seen, event, capability, _heard(seen, event, output, capability))
+                if self.name in _READING and call == "failing":
+                    output = _READING[self.name][2].format(seen.place.file(f"failing-{capability}"))
+                judge = _replaced if capability == "output" else _heard
+                self.note_if_fired(seen, event, capability, judge(seen, event, output, capability))
             self.note_if_fired(seen, event, "timeout", seen.place.woken(event))
 
     def judge_turns(self, seen: Seen) -> None:
@@ -332,7 +360,8 @@ class Runs:
         heard = seen.told(text("context", prompt))
         self.note_if_fired(seen, prompt, "context", YES if heard else _UNHEARD)
         heard = seen.told(text("block", stop))
-        self.note_if_fired(seen, stop, "block", YES if heard else "no: the agent stops")
+        unheard = _ENDS if self.name == "cline" else "no: the agent stops"
+        self.note_if_fired(seen, stop, "block", YES if heard else unheard)
         for event in (session, prompt, stop):
             self.note_if_fired(seen, event, "timeout", place.woken(event))
 
@@ -454,6 +483,7 @@ _SUMMED_UP = "the conversation so far, in short"
 _DID_NOT_FIRE = f"{NOT_OBSERVED}: the event did not fire"
 _NOT_BROUGHT_ABOUT = f"{NOT_OBSERVED}: no compaction could be brought about"
 _UNHEARD = "no: the model does not see it"
+_ENDS = f"{NOT_OBSERVED}: run headless, it ends with its answer"
 
 
 class _AskingCodex(Codex):
@@ -502,16 +532,21 @@ def _asking(live: Agent) -> Agent:
     """The agent without the flags and rules that allow its tools beforehand."""
     if live.name == "codex":
         return _AskingCodex()
+    if live.name == "opencode":
+        return AskingOpencode()
 
     class Asking(type(live)):  # type: ignore[misc]  # the class is one of several
         def prepare(self, home: Path, url: str) -> None:
             super().prepare(home, url)
             for rules in (home / ".gemini" / "policies").glob("tenterhook-*"):
                 rules.unlink()
+            if self.toml:
+                with headless.edited_toml(home / self.headless_settings) as settings:
+                    headless.drop(settings, "tools")
 
         def command(self, *arguments: Any, **options: Any) -> list[str]:
             words = super().command(*arguments, **options)
-            return [word for word in words if not word.startswith("--allow")]
+            return [*(word for word in words if not word.startswith("--allow")), *ASKING_FLAGS.get(live.name, ())]
 
     agent: Agent = Asking()
     return agent
@@ -536,6 +571,15 @@ def _heard(seen: Seen, event: str, output: str, capability: str = "context") -> 
     if not seen.told(text(capability, event)):
         return _UNHEARD
     return YES if seen.told(output) else "yes, in place of the tool's output"
+
+
+def _replaced(seen: Seen, event: str, output: str, capability: str) -> str:
+    if seen.told(output):
+        told = (
+            "is told that a hook wanted it replaced" if seen.told("wanted to replace this output") else "sees it alone"
+        )
+        return f"no: the model sees the original and {told}"
+    return YES if seen.told(text(capability, event)) else "no: the model sees neither"
 
 
 def _asked(seen: Seen) -> str:
@@ -564,13 +608,18 @@ def observe(name: str, executable: Path) -> dict[str, Any]:
         runs = Runs(name, executable, Path(scratch).resolve())
         cells = runs.all()
     print(f"{name}: {runs.number} runs in {time.monotonic() - begun:.0f} s", flush=True)
-    ordered = {
-        event: {"names": sorted(runs.natives.get(event, ())), **cells.get(event, {})}
-        for event in (*TRIED, *WATCHED)
-        if event in AGENTS[name].events.values() or event in cells
-    }
+    ordered = entry(runs, cells)
     version, day = headless.version(str(executable)), datetime.now(UTC).date().isoformat()
     return {"version": version, "date": day, "events": ordered}
+
+
+def entry(runs: Runs, cells: Cells) -> dict[str, Any]:
+    """The events of an agent in their order, each with the agent's names of it and what was seen."""
+    return {
+        event: {"names": sorted(runs.natives.get(event, ())), **cells.get(event, {})}
+        for event in (*TRIED, *WATCHED)
+        if event in runs.live.events.values() or event in cells
+    }
 
 
 def read() -> dict[str, Any]:
@@ -579,12 +628,18 @@ def read() -> dict[str, Any]:
     return {name: seen[name] for name in AGENTS if name in seen}
 
 
+def proven(seen: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """The version and the date of each agent's last run, for `tenterhook agents`."""
+    return {name: {key: entry[key] for key in ("version", "date")} for name, entry in seen.items()}
+
+
 def write(new: Mapping[str, Any]) -> None:
     seen = {**read(), **new}
     ordered = {name: seen[name] for name in AGENTS if name in seen}
     SEEN.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n")
-    if PAGE.exists():
-        PAGE.write_text(with_tables(PAGE.read_text(), tables(ordered)))
+    PROVEN.write_text(json.dumps(proven(ordered), indent=1) + "\n")
+    for page in (PAGE, README):
+        page.write_text(with_tables(page.read_text(), tables(ordered)))
 
 
 def main(words: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""Tables made of what was observed: the generated parts of docs/agents.md."""
+"""Tables made of what was observed: the generated parts of docs/agents.md and README.md."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ TRIED: dict[str, tuple[str, ...]] = {
     "pre-agent-turn": ("block", "context", "timeout"),
     "pre-tool-call": ("block", "modify", "context", "ask", "approve", "timeout"),
     "permission-request": ("block", "approve", "timeout"),
-    "post-tool-call": ("block", "context", "timeout"),
-    "post-tool-call-failure": ("block", "context", "timeout"),
+    "post-tool-call": ("block", "output", "context", "timeout"),
+    "post-tool-call-failure": ("block", "output", "context", "timeout"),
     "pre-agent-turn-stop": ("block", "timeout"),
     "pre-subagent": ("block", "context", "timeout"),
     "post-subagent": ("block", "timeout"),
@@ -26,9 +26,17 @@ TRIED: dict[str, tuple[str, ...]] = {
 }
 WATCHED = (
     *("post-session", "post-agent-turn-failure", "permission-result", "post-context-compact", "notification"),
-    *("prompt-queued", "turn-started", "task-started", "interrupt", "session-heartbeat", "agent-event"),
+    *(
+        "post-agent-turn",
+        "prompt-queued",
+        "turn-started",
+        "task-started",
+        "interrupt",
+        "session-heartbeat",
+        "agent-event",
+    ),
 )
-CAPABILITIES = ("fires", "block", "modify", "context", "ask", "approve", "timeout")
+CAPABILITIES = ("fires", "block", "modify", "output", "context", "ask", "approve", "timeout")
 
 YES, NOTHING = "yes", "–"
 NOT_OBSERVED = "not observed"
@@ -44,6 +52,7 @@ def disagreements(name: str, entry: Mapping[str, Any]) -> list[str]:
             "block": event in (capabilities.context if beside else capabilities.blocks),
             "context": event in capabilities.context,
             "modify": capabilities.modifies,
+            "output": capabilities.replaces_output if event == "post-tool-call" else capabilities.replaces_error,
             "ask": capabilities.asks,
             "approve": capabilities.approves if event == "pre-tool-call" else capabilities.answers_permission,
         }
@@ -66,26 +75,48 @@ def _kind(cell: str) -> str:
     return NOT_OBSERVED if cell.startswith(NOT_OBSERVED) else re.split(r"[:;,]", cell)[0]
 
 
-_SUMMARY = (
-    ("a tool call is blocked", "pre-tool-call", "block"),
-    ("a tool's input is changed", "pre-tool-call", "modify"),
-    ("a prompt is held back", "pre-agent-turn", "block"),
-    ("the agent is sent back when it would stop", "pre-agent-turn-stop", "block"),
-    ("a subagent is sent back", "post-subagent", "block"),
-    ("a subagent is not started", "pre-subagent", "block"),
-    ("a session is not started", "pre-session", "block"),
-    ("compaction is stopped", "pre-context-compact", "block"),
-    ("text for the model: when a session starts", "pre-session", "context"),
-    ("… with a prompt", "pre-agent-turn", "context"),
-    ("… before a tool call", "pre-tool-call", "context"),
-    ("… beside a tool's result", "post-tool-call", "context"),
-    ("… beside a tool's error", "post-tool-call-failure", "context"),
-    ("… when a subagent starts", "pre-subagent", "context"),
-    ("… for a summary", "pre-context-compact", "context"),
-    ("the agent's own question is asked", "pre-tool-call", "ask"),
-    ("the agent's own question is skipped", "pre-tool-call", "approve"),
-    ("the agent's own question is answered", "permission-request", "approve"),
-    ("a hook's timeout holds", "pre-tool-call", "timeout"),
+# The short tables of the page, an agent in each row: their titles and their columns.
+_SUMMARY = {
+    "Tool calls": (
+        ("a call is blocked", "pre-tool-call", "block"),
+        ("its input is changed", "pre-tool-call", "modify"),
+        ("what the model sees of a result is replaced", "post-tool-call", "output"),
+        ("… of an error", "post-tool-call-failure", "output"),
+        ("a hook's timeout holds", "pre-tool-call", "timeout"),
+    ),
+    "Sessions, prompts, stops": (
+        ("a session is not started", "pre-session", "block"),
+        ("a prompt is held back", "pre-agent-turn", "block"),
+        ("the agent is sent back when it would stop", "pre-agent-turn-stop", "block"),
+        ("a subagent is not started", "pre-subagent", "block"),
+        ("a subagent is sent back", "post-subagent", "block"),
+        ("compaction is stopped", "pre-context-compact", "block"),
+    ),
+    "Text for the model": (
+        ("when a session starts", "pre-session", "context"),
+        ("with a prompt", "pre-agent-turn", "context"),
+        ("before a tool call", "pre-tool-call", "context"),
+        ("beside a tool's result", "post-tool-call", "context"),
+        ("beside a tool's error", "post-tool-call-failure", "context"),
+        ("when a subagent starts", "pre-subagent", "context"),
+        ("for a summary", "pre-context-compact", "context"),
+    ),
+    "The agent's own question": (
+        ("is asked", "pre-tool-call", "ask"),
+        ("is skipped", "pre-tool-call", "approve"),
+        ("is answered", "permission-request", "approve"),
+    ),
+}
+
+# The columns of the short table in the README.
+_IN_README = (
+    ("blocks a call", "pre-tool-call", "block"),
+    ("changes its input", "pre-tool-call", "modify"),
+    ("replaces its output", "post-tool-call", "output"),
+    ("holds a prompt back", "pre-agent-turn", "block"),
+    ("sends it back at a stop", "pre-agent-turn-stop", "block"),
+    ("makes it ask", "pre-tool-call", "ask"),
+    ("answers its question", "permission-request", "approve"),
 )
 
 # What the runs did not do, or did without effect, for an event that did not fire.
@@ -106,16 +137,26 @@ _WHY = {
 
 def tables(seen: Mapping[str, Any]) -> dict[str, str]:
     """The generated parts of the page, by the name of their marker."""
-    return {"summary": _summary(seen), **{name: agent_table(entry) for name, entry in seen.items()}}
+    return {
+        "summary": _summary(seen),
+        "readme": _readme(seen),
+        **{name: agent_table(entry) for name, entry in seen.items()},
+    }
 
 
 def _summary(seen: Mapping[str, Any]) -> str:
-    rows = [["", *(AGENTS[name].title for name in seen)], ["---"] * (len(seen) + 1)]
-    rows.append(["version", *(entry["version"] for entry in seen.values())])
-    rows += [
-        [title, *(_cell_in_short(entry["events"].get(event), capability) for entry in seen.values())]
-        for title, event, capability in _SUMMARY
-    ]
+    return "\n\n".join(f"**{title}**\n\n{_by_agent(seen, columns)}" for title, columns in _SUMMARY.items())
+
+
+def _readme(seen: Mapping[str, Any]) -> str:
+    return _by_agent(seen, _IN_README)
+
+
+def _by_agent(seen: Mapping[str, Any], columns: tuple[tuple[str, str, str], ...]) -> str:
+    rows = [["agent", "version", *(title for title, _, _ in columns)], ["---"] * (len(columns) + 2)]
+    for name, entry in seen.items():
+        cells = [_cell_in_short(entry["events"].get(event), capability) for _, event, capability in columns]
+        rows.append([AGENTS[name].title, entry["version"], *cells])
     return _markdown(rows)
 
 

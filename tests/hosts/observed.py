@@ -87,11 +87,14 @@ def claude(native: str, stdout: str, stderr: str, status: int) -> Does:
             context=inner.get("additionalContext"),
             message=message,
         )
-    context = specific(said, native, "additionalContext").get("additionalContext")
+    outputs = ("updatedToolOutput", "updatedMCPToolOutput") if native == "PostToolUse" else ()
+    inner = specific(said, native, "additionalContext", *outputs)
+    context, output = inner.get("additionalContext"), inner.get("updatedToolOutput")
     if context and native in ("Stop", "SubagentStop"):  # it continues the turn
         return Does(block=context, message=message)
     heard = native in ("SessionStart", "UserPromptSubmit", "SubagentStart", *beside)
-    return Does(context=context if heard else None, message=message)
+    instead = None if output is None else json.dumps(output)  # in the tool's own shape, else it shows the original
+    return Does(context=context if heard else None, message=message, instead=instead)
 
 
 def codex(native: str, stdout: str, stderr: str, status: int) -> Does:
@@ -110,6 +113,8 @@ def codex(native: str, stdout: str, stderr: str, status: int) -> Does:
         return _permission(said, native)
     if native == "SessionStart" and said.get("continue") is False:
         return Does(block=said["stopReason"], message=message)
+    if said.get("decision") == "block" and native == "PostToolUse":
+        return Does(instead=said["reason"], message=message)
     if said.get("decision") == "block":
         return Does(block=said["reason"] if native in blocks else None, message=message)
     if native == "PreToolUse":
@@ -140,6 +145,8 @@ def gemini(native: str, stdout: str, stderr: str, status: int) -> Does:
     if said.get("decision") == "ask":
         raise NotUnderstood("a headless run hangs for ever")
     message = said.get("systemMessage")
+    if said.get("decision") in ("block", "deny") and native == "AfterTool":
+        return Does(instead=said["reason"], message=message)
     if said.get("decision") in ("block", "deny"):
         return Does(block=said["reason"] if native in blocks else None, message=message)
     inner = specific(said, native, "tool_input", "additionalContext")
@@ -159,6 +166,8 @@ def qwen(native: str, stdout: str, stderr: str, status: int) -> Does:
     if said is None:
         return Does(context=stdout if native in ("UserPromptSubmit", "SessionStart") and stdout.strip() else None)
     only(said, *TOP)
+    if native == "PostToolUse" and said.get("continue") is False:  # it goes on, with this as the tool's result
+        return Does(instead=said["stopReason"])
     inner = specific(said, native, *DECISION, "additionalContext")
     decision, reason = inner.get("permissionDecision"), inner.get("permissionDecisionReason")
     if native == "PreToolUse":
@@ -196,7 +205,7 @@ def copilot(native: str, stdout: str, stderr: str, status: int) -> Does:
         only(said, "behavior", "message")
         denied = said.get("behavior") == "deny"
         return Does(block=said["message"] if denied else None, approve=said.get("behavior") == "allow")
-    only(said, *DECISION, "modifiedArgs", "additionalContext", "decision", "reason")
+    only(said, *DECISION, "modifiedArgs", "modifiedResult", "additionalContext", "decision", "reason")
     if said.get("decision") == "block":
         blocks = native in ("userPromptSubmitted", "agentStop", "subagentStop")
         return Does(block=said["reason"] if blocks else None)
@@ -204,6 +213,9 @@ def copilot(native: str, stdout: str, stderr: str, status: int) -> Does:
         *("preToolUse", "postToolUse", "postToolUseFailure", "userPromptSubmitted", "sessionStart", "subagentStart"),
     )
     context = said.get("additionalContext") if heard else None
+    if native == "postToolUse" and "modifiedResult" in said:
+        only(said["modifiedResult"], "resultType", "textResultForLlm")
+        return Does(context=context, instead=said["modifiedResult"]["textResultForLlm"])
     if native != "preToolUse":
         return Does(context=context)
     decision, reason = said.get("permissionDecision"), said.get("permissionDecisionReason")
@@ -228,6 +240,166 @@ def kimi_cli(native: str, stdout: str, stderr: str, status: int) -> Does:
     return kimi_code(native, stdout, stderr, status)._replace(context=None)
 
 
+def pi(native: str, stdout: str, stderr: str, status: int) -> Does:
+    """What our extension does, and pi with what it returns."""
+    blocks = ("tool_call", "input", "agent_before_settle", "session_before_compact")
+    heard = ("session_start", "input", "tool_call", "tool_result", "tool_error")
+    if status == 2:
+        return Does(block=stderr) if native in blocks else Does(context=stderr if native in heard else None)
+    said = parsed(stdout) or {}
+    only(said, "ask", "input", "output", "context")
+    return Does(
+        ask=said.get("ask") if native == "tool_call" else None,
+        input=said.get("input") if native == "tool_call" else None,
+        context=said.get("context") if native in heard else None,
+        instead=said.get("output") if native in ("tool_result", "tool_error") else None,
+    )
+
+
+def vibe(native: str, stdout: str, stderr: str, status: int) -> Does:
+    if status:  # a failure, which refuses in a strict entry; none but those exit with 2
+        return Does(block=stderr if status == 2 and native == "pre_tool" else None)
+    said = parsed(stdout)
+    if said is None:
+        if stdout.strip():
+            raise NotUnderstood("text is a failure")
+        return Does()
+    only(said, "decision", "reason", "system_message", "hook_specific_output")
+    inner = said.get("hook_specific_output", {})
+    only(inner, {"pre_tool": "tool_input", "post_tool": "additional_context"}.get(native, ""))
+    message, context = said.get("system_message"), inner.get("additional_context")
+    if said.get("decision") == "deny":
+        if native == "post_tool":
+            return Does(instead=said["reason"], context=context, message=message)
+        return Does(block=said["reason"], message=None if native == "pre_tool" else message)
+    return Does(input=inner.get("tool_input"), context=context, message=message)
+
+
+def openhands(native: str, stdout: str, stderr: str, status: int) -> Does:
+    if status == 2:
+        return Does(block=stderr if native in ("pre_tool_use", "user_prompt_submit", "stop") else None)
+    said = parsed(stdout) or {}
+    only(said, "decision", "reason", "additionalContext")
+    denies = said.get("decision") == "deny"
+    if denies and native == "user_prompt_submit" and "additionalContext" in said:
+        raise NotUnderstood("the refusal is lost")
+    context = said.get("additionalContext") if native == "user_prompt_submit" else None
+    return Does(block=said.get("reason", "Blocked by hook") if denies else None, context=context)
+
+
+def hermes(native: str, stdout: str, stderr: str, status: int) -> Does:
+    """What our own plug-in makes Hermes do."""
+    after = ("post_tool_call", "post_tool_call_error")
+    if status == 2:
+        blocks = ("pre_tool_call", "pre_verify")
+        return Does(block=stderr) if native in blocks else Does(context=stderr if native in after else None)
+    said = parsed(stdout) or {}
+    only(said, "ask", "approve", "input", "output", "context")
+    if native == "pre_tool_call":
+        return Does(ask=said.get("ask"), input=said.get("input"), context=said.get("context"))
+    heard = ("on_session_start", "pre_llm_call", "subagent_start", *after)
+    instead = json.dumps(said["output"]) if native in after and "output" in said else None
+    return Does(context=said.get("context") if native in heard else None, instead=instead)
+
+
+def cline(native: str, stdout: str, stderr: str, status: int) -> Does:
+    """What Cline does with the answer of a hook file, and our plug-in with all of it."""
+    if native not in ("PreToolUse", "PostToolUse"):
+        blocks = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStart")
+        if status == 2:
+            return Does(block=stderr if native in blocks else None)
+        said = parsed(stdout) or {}
+        only(said, "context")
+        heard = ("SessionStart", "UserPromptSubmit", "SubagentStart")
+        return Does(context=said.get("context") if native in heard else None)
+    if status == 2:  # the hook file gives an answer of its own
+        return Does(block="Tenterhook could not answer: this is refused") if native == "PreToolUse" else Does()
+    said = parsed(stdout) or {}
+    only(said, "deny", "approve", "input", "output", "context", "contextModification", "overrideInput")
+    if "deny" in said:
+        if native != "PreToolUse" or said["overrideInput"] != {"tenterhook_refused": said["deny"]}:
+            raise NotUnderstood("without the plug-in, the tool would run")
+        return Does(block=said["deny"])
+    given = said.get("overrideInput")
+    if given and isinstance(given.get("commands"), list):  # it runs them one after another
+        given = {**{key: value for key, value in given.items() if key != "commands"}, "command": given["commands"][0]}
+    return Does(
+        approve="approve" in said,
+        input=given,
+        context=said.get("contextModification"),
+        instead=said.get("output") if native == "PostToolUse" else None,
+    )
+
+
+def opencode(native: str, stdout: str, stderr: str, status: int) -> Does:
+    """What our plug-in does; tests/agents/test_opencode.py runs it."""
+    blocks = (
+        *("session.created", "chat.message", "session.idle", "tool.execute.before", "permission.asked"),
+        *("subagent.created", "subagent.idle"),
+    )
+    if status == 2:
+        return Does(block=(stderr.strip() or "Blocked by a hook") if native in blocks else None)
+    said = parsed(stdout)
+    if said is None:
+        return Does()
+    only(said, "approve", "input", "output", "context", "systemMessage")
+    heard = (
+        *("session.created", "chat.message", "tool.execute.before", "tool.execute.after", "tool.execute.error"),
+        *("subagent.created", "experimental.session.compacting"),
+    )
+    output = said.get("output") if native in ("tool.execute.after", "tool.execute.error") else None
+    return Does(
+        approve="approve" in said and native in ("tool.execute.before", "permission.asked"),
+        input=said.get("input") if native == "tool.execute.before" else None,
+        context=said.get("context") if native in heard else None,
+        instead=None if output is None else json.dumps(output),
+        message=said.get("systemMessage"),
+    )
+
+
+def cursor(native: str, stdout: str, stderr: str, status: int) -> Does:
+    """What Cursor does by its documentation, and by reports of users."""
+    gates = ("preToolUse", "subagentStart")
+    if status == 2:
+        return Does(block=stderr if native in (*gates, "beforeSubmitPrompt") else None)
+    said = parsed(stdout)
+    if said is None:
+        if stdout.strip() or native in gates:
+            raise NotUnderstood("what is no JSON blocks a call")
+        return Does()
+    if native in gates:
+        only(
+            said, "permission", "user_message", "agent_message", *(("updated_input",) if native == "preToolUse" else ())
+        )
+        if said["permission"] == "ask":
+            raise NotUnderstood("it is not enforced")
+        return Does(
+            block=said["agent_message"] if said["permission"] == "deny" else None, input=said.get("updated_input")
+        )
+    if native == "beforeSubmitPrompt":
+        only(said, "continue", "user_message")
+        return Does(block=None if said["continue"] else said["user_message"])
+    if native in ("stop", "subagentStop"):
+        only(said, "followup_message")
+        return Does(block=said.get("followup_message"))
+    only(said, "additional_context", *(("updated_mcp_tool_output",) if native == "postToolUse" else ()))
+    output = said.get("updated_mcp_tool_output")
+    heard = native in ("sessionStart", "postToolUse")
+    instead = None if output is None else json.dumps(output)
+    return Does(context=said.get("additional_context") if heard else None, instead=instead)
+
+
+def goose(native: str, stdout: str, stderr: str, status: int) -> Does:
+    """What Goose does by its source: other events than a tool call's are only told of."""
+    if native != "PreToolUse":
+        return Does()
+    if status == 2:
+        return Does(block=stderr.strip() or "denied by plugin hook")
+    said = parsed(stdout) or {}
+    only(said, "decision", "reason")
+    return Does(block=said["reason"] if said.get("decision") == "block" else None)
+
+
 DOES: dict[str, Callable[[str, str, str, int], Does]] = {
     "claude-code": claude,
     "codex": codex,
@@ -237,4 +409,12 @@ DOES: dict[str, Callable[[str, str, str, int], Does]] = {
     "droid": droid,
     "kimi-code": kimi_code,
     "kimi-cli": kimi_cli,
+    "pi": pi,
+    "vibe": vibe,
+    "openhands": openhands,
+    "hermes": hermes,
+    "cline": cline,
+    "opencode": opencode,
+    "cursor": cursor,
+    "goose": goose,
 }

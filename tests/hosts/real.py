@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 
     from tenterhook.doctor.live.trial import Trial
 
-HANG = 90  # seconds: no run of a turn or two takes as long unless something waits that should not
+WITHOUT_PROMPTS = ("droid", "vibe")  # headless they fire no event for one; Vibe has none
+ASKING_FLAGS = {"cline": ("--auto-approve", "false")}  # of agents that else approve everything beforehand
+# Seconds that no run of a turn or two takes unless something waits that should not. On a busy machine opencode takes
+# more than 90: it is started anew each time that a hook sends it back.
+HANG = 240
 
 
 class Guarded(NamedTuple):
@@ -80,6 +84,7 @@ class Guarded(NamedTuple):
     def settings(self) -> dict[Path, bytes]:
         """The files that `install` may change, as they are now."""
         files = [self.hooks_file, self.home / self.live.headless_settings]
+        files += [self.hooks_file.parent / name for name in self.live.plugin_files]
         return {file: file.read_bytes() for file in files if file.exists()}
 
     @property

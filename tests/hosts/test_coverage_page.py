@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 
 from hosts import coverage, coverage_tables
+from hosts.recorded import PROVEN
 from tenterhook.agents import AGENTS
 from tenterhook.agents.protocol import MODES
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SEEN = coverage.read()
 PAGE = coverage.PAGE.read_text()
 
 
-def test_the_tables_are_exactly_what_the_runs_gave() -> None:
-    assert coverage_tables.with_tables(PAGE, coverage_tables.tables(SEEN)) == PAGE
+@pytest.mark.parametrize("page", [coverage.PAGE, coverage.README], ids=lambda page: page.name)
+def test_the_tables_are_exactly_what_the_runs_gave(page: Path) -> None:
+    text = page.read_text()
+    assert coverage_tables.with_tables(text, coverage_tables.tables(SEEN)) == text
+
+
+def test_the_package_knows_the_versions_of_the_last_runs() -> None:
+    assert json.loads(coverage.PROVEN.read_text()) == coverage.proven(SEEN), "python tests/hosts/coverage.py --render"
 
 
 def test_every_agent_was_run_and_is_on_the_page_in_prose_and_tables() -> None:
-    assert list(SEEN) == list(AGENTS)
-    assert sorted(re.findall(r"<!-- seen: ([\w-]+) -->", PAGE)) == sorted(["summary", *AGENTS])
-    summary = coverage_tables.tables(SEEN)["summary"].splitlines()[0]
-    for host in AGENTS.values():
-        assert f"| {host.title} |" in summary
+    assert list(SEEN) == list(PROVEN)
+    assert sorted(re.findall(r"<!-- seen: ([\w-]+) -->", PAGE)) == sorted(["summary", *PROVEN])
+    summary = coverage_tables.tables(SEEN)["summary"]
+    for host in map(AGENTS.__getitem__, PROVEN):
+        assert f"\n| {host.title} | {SEEN[host.name]['version']} |" in summary
         assert f"\n### {host.title}\n" in PAGE
         assert f"\n| {host.title} | `~/" in PAGE, "how its settings are wired"
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", SEEN)
 def test_an_entry_has_its_version_and_date_and_known_cells_only(name: str) -> None:
     entry = SEEN[name]
     assert re.fullmatch(r"\d+\.\d+\.\d+", entry["version"])
@@ -43,11 +55,11 @@ def test_an_entry_has_its_version_and_date_and_known_cells_only(name: str) -> No
             assert all(re.match(r"(yes|no|–|not observed)($|[:;,])", cell) for cell in by_mode.values()), by_mode
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", SEEN)
 def test_what_our_module_says_of_an_agent_is_what_was_seen(name: str) -> None:
     assert coverage_tables.disagreements(name, SEEN[name]) == []
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", SEEN)
 def test_a_guard_held_in_every_mode(name: str) -> None:
     assert SEEN[name]["events"]["pre-tool-call"]["block"] == dict.fromkeys(AGENTS[name].modes, coverage_tables.YES)

@@ -9,14 +9,24 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hosts import agents
-from hosts.real import CHOSEN, REFUSED, check_nobody_answers, copied_environment, flags, results_with, shown
+from hosts.real import (
+    CHOSEN,
+    REFUSED,
+    WITHOUT_PROMPTS,
+    check_nobody_answers,
+    copied_environment,
+    flags,
+    results_with,
+    shown,
+    told,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from hosts.real import Guarded
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]
 EVERY = pytest.mark.parametrize("name", agents.PACKAGES)
 
 
@@ -39,9 +49,7 @@ def test_what_it_wrote_down_is_of_another_schema(name: str, closed: bool, guarde
     check_nobody_answers(guarded, closed, status="70", doctor="no event is answered")
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in agents.PACKAGES if name != "droid"]
-)  # it fires no prompt event headless
+@pytest.mark.parametrize("name", [name for name in agents.PACKAGES if name not in WITHOUT_PROMPTS])
 @CHOSEN
 def test_it_hangs(name: str, closed: bool, guarded: Guarded) -> None:
     guarded.guard()
@@ -119,3 +127,29 @@ def test_ten_calls_at_once_keep_their_own_verdicts(name: str, guarded: Guarded) 
     assert [name for name in names if guarded.left(name)] == names[::2], shown(came)
     assert [len(results_with(came, f"no {name}")) for name in names] == [0, 1] * 5, shown(came)
     assert guarded.unanswered() == []
+
+
+@pytest.mark.parametrize("name", ["cline"])
+def test_a_guard_holds_and_the_model_is_told_why_if_the_plug_in_is_not_loaded(name: str, guarded: Guarded) -> None:
+    no_command = guarded.guard("no-command", pattern="forbidden")
+    no_file = guarded.guard("no-file", tool="WriteFile", pattern=r"secret\.txt$")
+    guarded.install()
+    guarded.hooks_file.unlink()
+    came = guarded.calls(guarded.touch("forbidden"), guarded.write("secret.txt"), guarded.touch("harmless"))
+    assert [guarded.left(name) for name in ("forbidden", "secret.txt", "harmless")] == [False, False, True], shown(came)
+    assert told(came, no_command), shown(came)
+    assert told(came, no_file), shown(came)
+
+
+@pytest.mark.parametrize("name", ["cline"])
+def test_a_block_is_not_lost_to_another_hook_file_that_changes_the_input(name: str, guarded: Guarded) -> None:
+    reason = guarded.guard()
+    guarded.install()
+    other = guarded.project / ".cline/hooks/PreToolUse"
+    other.parent.mkdir(parents=True)
+    changed = {"overrideInput": {"commands": [f"touch {guarded.project / 'forbidden'}"]}}
+    other.write_text(f"#!/bin/sh\ncat >{guarded.project / 'asked'}\necho '{json.dumps(changed)}'\n")
+    came = guarded.calls(guarded.touch("forbidden"))
+    assert guarded.left("asked"), shown(came)
+    assert not guarded.left("forbidden"), shown(came)
+    assert results_with(came, reason), shown(came)

@@ -16,12 +16,25 @@ from tenterhook.agents import AGENTS
 if TYPE_CHECKING:
     from hosts.real import Guarded
 
-WITH_PROJECTS = [agent.name for agent in AGENTS.values() if agent.project_file]
+WITH_PROJECTS = [agent.name for agent in AGENTS.values() if agent.project_file and agent.proven]
 
 
 def trust_in_copilot(home: Path, folder: Path) -> None:
     (home / ".copilot").mkdir(exist_ok=True)
     (home / ".copilot" / "config.json").write_text(json.dumps({"trustedFolders": [str(folder)]}))
+
+
+def trust_in_vibe(home: Path, folder: Path) -> None:
+    (home / ".vibe").mkdir(exist_ok=True)
+    (home / ".vibe" / "trusted_folders.toml").write_text(f'trusted = ["{folder.resolve()}"]\nuntrusted = []\n')
+
+
+def trust_in_pi(home: Path, folder: Path) -> None:
+    (home / ".pi" / "agent").mkdir(parents=True, exist_ok=True)
+    (home / ".pi" / "agent" / "trust.json").write_text(json.dumps({str(folder.resolve()): True}))
+
+
+TRUST = {"copilot": trust_in_copilot, "vibe": trust_in_vibe, "pi": trust_in_pi}  # these need it for a project's hooks
 
 
 def distrust_in_codex(home: Path, project: Path) -> None:
@@ -67,7 +80,7 @@ def test_a_project_that_codex_is_told_not_to_trust_is_not_guarded_there(home: Pa
 
 
 @pytest.mark.agents
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", WITH_PROJECTS)
 def test_doctor_tries_it_in_every_mode_and_agrees_with_the_agent(name: str, guarded: Guarded) -> None:
     guarded.guard()
@@ -76,8 +89,8 @@ def test_doctor_tries_it_in_every_mode_and_agrees_with_the_agent(name: str, guar
         own.parent.mkdir()
         own.write_text(json.dumps({"env": {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9", "OPENAI_BASE_URL": "x"}}))
     guarded.install("--project")
-    if name == "copilot":
-        trust_in_copilot(guarded.home, guarded.project)
+    if name in TRUST:
+        TRUST[name](guarded.home, guarded.project)
     status, said = guarded.doctor("--live")
     assert said.count("  blocked ") == len(guarded.live.modes), said
     assert (status, "untried" in said) == (0, bool(guarded.live.missing_modes)), said
@@ -88,8 +101,8 @@ def test_doctor_tries_it_in_every_mode_and_agrees_with_the_agent(name: str, guar
 
 
 @pytest.mark.agents
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize("name", ["codex", "copilot"])
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", ["codex", *TRUST])
 def test_where_the_project_is_not_trusted_doctor_sees_that_it_does_not_hold(name: str, guarded: Guarded) -> None:
     guarded.guard()
     guarded.install("--project")

@@ -1,4 +1,4 @@
-"""What docs/security.md promises, tried in the real Claude Code and Codex, by a model that wants around its guards."""
+"""What docs/security.md promises, tried in real agents, by a model that wants around its guards."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from tenterhook.basics.model_script import Turn
 if TYPE_CHECKING:
     from hosts.real import Guarded
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
-BOTH = pytest.mark.parametrize("name", ["claude-code", "codex"])
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]
+EACH = pytest.mark.parametrize("name", ["claude-code", "codex", "cline", "opencode"])  # and two with a plug-in of ours
+BOTH = pytest.mark.parametrize("name", ["claude-code", "codex"])  # version 0.1 knew
 TENTERHOOK = shlex.join([sys.executable, "-m", "tenterhook"])
 
 
@@ -55,7 +56,7 @@ def protected(guarded: Guarded) -> dict[Path, bytes]:
     return {file: file.read_bytes() for file in (guarded.hooks_file, *files)}
 
 
-@BOTH
+@EACH
 @pytest.mark.promise("a model that tries")
 def test_no_command_takes_protection_away_below_the_agent(name: str, guarded: Guarded, tmp_path: Path) -> None:
     """Inside a guarded agent no command of ours uninstalls, disables or gives a token, whatever variables say."""
@@ -75,7 +76,7 @@ def test_no_command_takes_protection_away_below_the_agent(name: str, guarded: Gu
     check_refused(guarded, commands)
 
 
-@BOTH
+@EACH
 @pytest.mark.promise("a model that tries")
 def test_no_command_writes_over_hooks_or_settings_below_the_agent(name: str, guarded: Guarded) -> None:
     """From inside a guarded agent no command of Tenterhook writes over hooks or settings."""
@@ -90,7 +91,7 @@ def test_no_command_writes_over_hooks_or_settings_below_the_agent(name: str, gua
     check_refused(guarded, commands)
 
 
-@BOTH
+@EACH
 @pytest.mark.promise("a model that tries")
 @pytest.mark.parametrize("way", ["chmod o+w ~/.config", "chmod o+w ~/.config/agents/hooks/guard", "a broken HOOK.md"])
 def test_a_guard_that_can_no_longer_be_loaded_refuses(name: str, way: str, guarded: Guarded) -> None:
@@ -124,7 +125,7 @@ __attribute__((constructor)) static void loaded(void) {{ fclose(fopen("{ran}", "
 """
 
 
-@BOTH
+@EACH
 @pytest.mark.promise("a hostile repository")
 @pytest.mark.parametrize("guard", ["python", "bash"])
 def test_variables_of_a_repository_neither_run_code_nor_silence_a_guard(
@@ -145,7 +146,8 @@ def test_variables_of_a_repository_neither_run_code_nor_silence_a_guard(
     else:
         for variable in ("SHELLOPTS", "BASH_ENV"):  # Codex runs our entry with bash, which obeys them before it begins
             del hostile[variable]
-        options = {"variables": {**hostile, "CODEX_HOME": str(guarded.home / ".codex")}}
+        own = {"CODEX_HOME": ".codex", "CLINE_DIR": ".cline", "OPENCODE_CONFIG_DIR": ".config/opencode"}
+        options = {"variables": {**hostile, **{key: str(guarded.home / each) for key, each in own.items()}}}
     came = guarded.calls(guarded.touch("forbidden"), **options)
     assert not guarded.left("forbidden"), shown(came)
     assert results_with(came, "guard says no"), shown(came)

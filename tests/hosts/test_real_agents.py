@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hosts import agents
-from hosts.real import results_with, shown, told
+from hosts import agents, real
+from hosts.opencode_server import AskingOpencode
+from hosts.real import WITHOUT_PROMPTS, results_with, shown, told
 from tenterhook.agents import AGENTS
 from tenterhook.agents.protocol import AUTO_APPROVE, DONE, MODES, PLAIN, PROMPT, Agent
 from tenterhook.basics.model_script import Turn
@@ -17,13 +18,16 @@ from tenterhook.doctor.live.model import ScriptedModel
 if TYPE_CHECKING:
     from hosts.real import Guarded
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]
 EVERY = pytest.mark.parametrize("name", agents.PACKAGES)
 
 # What each agent can do with an answer, as observed; tests/hosts hold it to that in both directions.
-REWRITES = ("claude-code", "codex", "gemini", "copilot", "droid")
-APPROVES = ("claude-code", "copilot")  # and Droid, which asks nobody headless
-WITHOUT_PROMPTS = ("droid",)  # headless they fire no event for one
+REWRITES = ("claude-code", "codex", "gemini", "copilot", "droid", "vibe", "pi", "hermes", "cline", "opencode")
+REPLACES_OUTPUT = ("claude-code", "codex", "gemini", "qwen", "copilot", "vibe", "pi", "hermes", "cline", "opencode")
+APPROVES = ("claude-code", "copilot", "cline", "opencode")  # and Droid, which asks nobody headless
+ANSWERS = ("claude-code", "copilot", "opencode")  # the others have no event for their own question
+CANNOT_HOLD_PROMPTS = ("hermes",)  # a hook's answer to one can only add context
+STOP_AFTER_CHANGES = ("hermes",)  # their event for a stop fires only in a turn that has changed a file
 CONTEXT = {
     "kimi-cli": (),
     "kimi-code": ("pre-agent-turn",),
@@ -33,9 +37,17 @@ CONTEXT = {
     "qwen": ("pre-session", "pre-agent-turn", "post-tool-call"),
     "copilot": ("pre-session", "pre-agent-turn", "pre-tool-call", "post-tool-call"),
     "droid": ("pre-session", "post-tool-call"),
+    "pi": ("pre-session", "pre-agent-turn", "pre-tool-call", "post-tool-call"),
+    "vibe": ("post-tool-call",),
+    "openhands": ("pre-agent-turn",),
+    "hermes": ("pre-session", "pre-agent-turn", "pre-tool-call", "post-tool-call"),
+    "cline": ("pre-session", "pre-agent-turn", "pre-tool-call", "post-tool-call"),
+    "opencode": ("pre-session", "pre-agent-turn", "pre-tool-call", "post-tool-call"),
 }
-WRITE_THEIR_SETTINGS = ("gemini", "qwen")  # anew when they start: nobody could leave them as they were
+WITHOUT_GATES = ("cline",)  # headless they end with their answer; tests/hosts/test_terminal.py has the gate
+WRITE_THEIR_SETTINGS = ("gemini", "qwen", "cline")  # anew when they start: nobody could leave them as they were
 CONTINUATIONS = {"kimi-cli": 1, "kimi-code": 1}  # the others' hooks may send them back three times
+GATED = pytest.mark.parametrize("name", [name for name in agents.PACKAGES if name not in WITHOUT_GATES])
 
 
 @EVERY
@@ -104,12 +116,41 @@ def test_context_reaches_the_model_where_the_agent_takes_it(name: str, guarded: 
 
 
 @EVERY
+def test_a_hook_replaces_the_output_that_the_model_sees_or_its_reason_is_beside_it(name: str, guarded: Guarded) -> None:
+    reason, answer = "not for the model", "a note beside it"
+    replacing = says(modified_output="replaced by a hook", reason=reason, additional_context=answer)
+    guarded.hook("replace", replacing, "post-tool-call", matcher={"tool": "Shell"})
+    guarded.install()
+    came = guarded.calls(guarded.shell("printf %s-%s-%s the output is"))
+    replaces = name in REPLACES_OUTPUT
+    assert told(came, "the-output-is") != replaces, shown(came)
+    assert bool(results_with(came, "replaced by a hook")) == replaces, shown(came)
+    heard = "post-tool-call" in CONTEXT[name]
+    assert told(came, answer) == heard, shown(came)
+    assert told(came, reason) == (heard and not replaces), shown(came)
+
+
+@pytest.mark.parametrize("name", ["cline"])
+def test_a_replaced_output_or_error_is_all_that_the_model_sees(name: str, guarded: Guarded) -> None:
+    for event in ("post-tool-call", "post-tool-call-failure"):
+        guarded.hook(event, says(modified_output=f"replaced at {event}"), event, matcher={"tool": "Shell"})
+    guarded.install()
+    succeeds, fails = guarded.shell("printf %s-%s the output"), guarded.shell("printf %s-%s the error; exit 3")
+    came = guarded.calls(succeeds, fails)
+    assert results_with(came, "replaced at post-tool-call") == list(came.tool_results), shown(came)
+    assert results_with(came, "replaced at post-tool-call-failure") == [came.tool_results[1]], shown(came)
+    assert not told(came, "the-output"), shown(came)
+    assert not told(came, "the-error"), shown(came)
+
+
+@GATED
 def test_a_stop_gate_sends_the_agent_back_with_the_reason(name: str, guarded: Guarded) -> None:
     reason = "the report is missing"
     script = f'[ -e "$KIMI_PROJECT_DIR/report" ] || {{ echo "{reason}" >&2; exit 2; }}'
     guarded.hook("gate", script, "pre-agent-turn-stop")
     guarded.install()
     came = guarded.run(
+        *changes(guarded),
         Turn(text="I stop here.", unless=reason),
         Turn(calls=(guarded.touch("report"),), when=reason),
         Turn(text=DONE, when=reason),
@@ -117,18 +158,34 @@ def test_a_stop_gate_sends_the_agent_back_with_the_reason(name: str, guarded: Gu
     assert guarded.left("report"), shown(came)
 
 
-@EVERY
+@GATED
 def test_a_gate_that_always_blocks_does_not_keep_the_agent_for_ever(name: str, guarded: Guarded) -> None:
     guarded.hook("gate", 'echo asked >>"$KIMI_PROJECT_DIR/asked"; echo never >&2; exit 2', "pre-agent-turn-stop")
     guarded.install()
-    came = guarded.run(Turn(text="I stop here.", sticky=True))
+    came = guarded.run(*changes(guarded), Turn(text="I stop here.", sticky=True))
     answers = [request for request in came.requests if request.turn is not None]
     most = CONTINUATIONS.get(name, 3)
-    assert len(answers) == 1 + most, shown(came)
+    assert len(answers) == len(changes(guarded)) + 1 + most, shown(came)
     assert (guarded.project / "asked").read_text().count("asked") == most
 
 
-@pytest.mark.parametrize("name", [name for name in agents.PACKAGES if name not in WITHOUT_PROMPTS])
+def changes(guarded: Guarded) -> tuple[Turn, ...]:
+    """A turn in which a file is changed, for agents that ask no stop hook without one."""
+    return (Turn(calls=(guarded.write("changed.py"),)),) if guarded.live.name in STOP_AFTER_CHANGES else ()
+
+
+@pytest.mark.parametrize("name", CANNOT_HOLD_PROMPTS)
+def test_where_a_prompt_cannot_be_held_back_the_model_is_told_why_it_should_be(name: str, guarded: Guarded) -> None:
+    guarded.hook("not-now", "echo not now >&2; exit 2", "pre-agent-turn")
+    guarded.install()
+    came = guarded.calls(guarded.touch("ran"))
+    assert told(came, "not now"), shown(came)
+    assert "block: it has no effect" in guarded.doctor()[1]
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in agents.PACKAGES if name not in (*WITHOUT_PROMPTS, *CANNOT_HOLD_PROMPTS)]
+)
 def test_a_blocked_prompt_reaches_no_model(name: str, guarded: Guarded) -> None:
     guarded.hook("not-now", "echo not now >&2; exit 2", "pre-agent-turn")
     guarded.install()
@@ -159,7 +216,7 @@ def test_a_hook_approves_what_the_agent_would_ask_about(name: str, guarded: Guar
     assert not guarded.left("unknown"), shown(came)
 
 
-@pytest.mark.parametrize("name", APPROVES)
+@pytest.mark.parametrize("name", ANSWERS)
 def test_hooks_answer_the_agents_own_question(name: str, guarded: Guarded) -> None:
     grant, refuse = says(decision="allow"), says(decision="deny", reason="the answer is no")
     guarded.hook("grant", grant, "permission-request", matcher={"tool": "Shell", "pattern": "granted"})
@@ -175,11 +232,13 @@ def test_hooks_answer_the_agents_own_question(name: str, guarded: Guarded) -> No
 
 def asking(name: str) -> Agent:
     """The agent without the flags that allow its tools beforehand."""
+    if name == "opencode":
+        return AskingOpencode()
 
     class Asking(type(AGENTS[name])):  # type: ignore[misc]  # the class is one of several
         def command(self, *arguments: Any, **options: Any) -> list[str]:
             words = super().command(*arguments, **options)
-            return [word for word in words if not word.startswith("--allow")]
+            return [*(word for word in words if not word.startswith("--allow")), *real.ASKING_FLAGS.get(name, ())]
 
     agent: Agent = Asking()
     return agent
@@ -205,12 +264,12 @@ def test_an_async_hook_is_not_waited_for_and_outlives_the_turn(name: str, guarde
 
 @EVERY
 def test_a_child_that_holds_the_pipe_delays_no_block(name: str, guarded: Guarded) -> None:
-    guarded.hook("guard", "sleep 60 & echo not this >&2; exit 2", matcher={"tool": "Shell", "pattern": "forbidden"})
+    # a run that waits for it is one that hangs
+    guarded.hook("guard", "sleep 900 & echo not this >&2; exit 2", matcher={"tool": "Shell", "pattern": "forbidden"})
     guarded.install()
     came = guarded.calls(guarded.touch("forbidden"))
     assert not guarded.left("forbidden"), shown(came)
     assert results_with(came, "not this"), shown(came)
-    assert came.seconds < 60, "it waited for the child"
 
 
 @EVERY

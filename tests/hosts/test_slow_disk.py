@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from hosts.real import Guarded
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(300), pytest.mark.parametrize("name", ["claude-code"])]
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(600), pytest.mark.parametrize("name", ["claude-code"])]
 
 
 def held_up(milliseconds: int, *more: str) -> list[str]:

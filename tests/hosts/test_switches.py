@@ -108,7 +108,7 @@ def test_doctor_sees_what_switches_codex_hooks_off(what: str, home: Path, projec
 
 @EACH
 @pytest.mark.agents
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", ["codex"])
 @pytest.mark.usefixtures("namespaces")
 def test_codex_does_what_doctor_says(name: str, what: str, guarded: Guarded, tmp_path: Path) -> None:

@@ -63,11 +63,11 @@ def admin(hub: hubs.Hub) -> httpx.Client:
 
 @pytest.fixture
 def signed_in(small_hub: hubs.Hub) -> Iterator[httpx.Client]:
-    """A browser in which the hub's own person has signed in, with the CSRF token of its pages."""
+    """A browser in which the hub's own person has signed in, with the key of the sign-in."""
     name = small_hub.person_file["name"]
     link = small_hub.write(lambda connection: accounts.new_link(connection, name))
     with httpx.Client(base_url=small_hub.url, headers={"origin": small_hub.url}, timeout=60) as client:
         entered = client.post("/api/v1/enter", json={"link": link})
         assert entered.status_code == 200, entered.text
-        client.headers["csrf"] = entered.json()["csrf"]
+        client.headers["tenterhook-key"] = entered.json()["key"]
         yield client

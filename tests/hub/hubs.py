@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import glob
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import uuid
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx
 import pytest
 
+from bench import postgres
 from support import until
 from tenterhook.approvals.requests import content_hash
 from tenterhook.hub import database as databases
@@ -147,6 +145,11 @@ def running(home: Path, *options: str, database: str | None = None) -> Iterator[
         hub.end()
 
 
+def name_of(client: httpx.Client) -> str:
+    """What the token of a machine or a person is called."""
+    return str(client.get("/me").json()["name"])
+
+
 def request(command: str = "ls", **more: Any) -> dict[str, Any]:
     """A request as an agent opens it."""
     given = {"command": command}
@@ -179,62 +182,11 @@ def answered(person: httpx.Client, asked: dict[str, Any], approved: bool = True,
     return person.post(f"/requests/{asked['id']}/answer", json=given)
 
 
-class PostgreSQL:
+class PostgreSQL(postgres.Server):
     """A server of our own, with its data in a temporary folder."""
 
     def __init__(self) -> None:
-        self._programs = _programs()
-        self._account: dict[str, Any] = {"user": "postgres", "group": "postgres"} if os.getuid() == 0 else {}
-        self.place = tempfile.mkdtemp(prefix="tenterhook-pg-", dir=_reachable() if self._account else None)
         try:
-            if self._account:
-                shutil.chown(self.place, "postgres", "postgres")
-            self._run("initdb", "-D", f"{self.place}/data", "-U", "postgres", "--auth=trust", "--locale=C.UTF-8")
-            with open(f"{self.place}/data/postgresql.conf", "a") as file:
-                file.write(f"listen_addresses = ''\nunix_socket_directories = '{self.place}'\nfsync = off\n")
-            self.start()
-        except BaseException:
-            shutil.rmtree(self.place)
-            raise
-
-    def _run(self, program: str, *arguments: str) -> None:
-        done = subprocess.run(
-            [f"{self._programs}/{program}", *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,  # not a pipe: the server would hold it
-            stderr=subprocess.DEVNULL,
-            cwd=self.place,
-            env={"PATH": os.environ["PATH"], "LC_ALL": "C"},
-            **self._account,
-        )
-        assert done.returncode == 0, f"{program} failed: {done.returncode}"
-
-    def start(self) -> None:
-        self._run("pg_ctl", "-D", f"{self.place}/data", "-l", f"{self.place}/log", "-w", "start")
-
-    def stop(self, how: str = "fast") -> None:
-        self._run("pg_ctl", "-D", f"{self.place}/data", "-m", how, "-w", "stop")
-
-    def new_database(self) -> str:
-        """The address of an empty database."""
-        name = f"hub_{uuid.uuid4().hex}"
-        self._run("createdb", "-h", self.place, "-U", "postgres", name)
-        return f"postgresql://postgres@/{name}?host={self.place}"
-
-    def remove(self) -> None:
-        self.stop("immediate")
-        shutil.rmtree(self.place)
-
-
-def _reachable() -> str:
-    """A temporary folder that another account gets into."""
-    places = (tempfile.gettempdir(), "/var/tmp", "/dev/shm")
-    return next(place for place in places if os.path.isdir(place) and os.stat(place).st_mode & 0o001)
-
-
-def _programs() -> str:
-    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
-    initdb = found[-1] if found else shutil.which("initdb")
-    if initdb is None:
-        pytest.skip("no PostgreSQL server is installed here")
-    return os.path.dirname(initdb)
+            super().__init__(is_durable=False)
+        except postgres.NotInstalled as reason:
+            pytest.skip(str(reason))

@@ -47,14 +47,14 @@ def add(kept: SQLite | PostgreSQL, about: str, what: str = "denied") -> None:
 def test_one_who_waits_for_a_request_is_woken_by_its_answer_and_by_nothing_else(kept: SQLite | PostgreSQL) -> None:
     async def run() -> None:
         async with following(kept) as feed:
-            with feed.watching("mine") as event:
+            with feed.watching("mine") as changed:
                 for about, what in (("other", "denied"), ("mine", change_feed.OPENED)):
                     await asyncio.to_thread(add, kept, about, what)
                 while feed.last < 2:
                     await asyncio.sleep(0.01)
-                assert not event.is_set()
+                assert not changed.done()
                 await asyncio.to_thread(add, kept, "mine")
-                await asyncio.wait_for(event.wait(), 10)
+                await asyncio.wait_for(changed, 10)
 
     asyncio.run(run())
 
@@ -79,13 +79,13 @@ def test_a_feed_that_closes_lets_everyone_go(kept: SQLite | PostgreSQL) -> None:
     async def run() -> None:
         async with following(kept) as feed:
             waiting = asyncio.create_task(feed.next(feed.last, 60))
-            with feed.watching("mine") as event:
+            with feed.watching("mine") as changed:
                 await asyncio.sleep(0)
                 feed.close()
-                await asyncio.wait_for(event.wait(), 10)
+                await asyncio.wait_for(changed, 10)
             assert await asyncio.wait_for(waiting, 10) == []
             with feed.watching("late") as late:
-                assert late.is_set()
+                assert late.done()
 
     asyncio.run(run())
 

@@ -29,11 +29,11 @@ def opened(tmp_path: Path, database: str | None) -> Iterator[Database]:
 
 def test_work_that_raises_changes_nothing_and_wakes_nobody(opened: Database) -> None:
     told: list[bool] = []
-    opened.told = lambda: told.append(True)
+    opened.told = lambda _: told.append(True)
 
     def break_off(connection: Connection) -> None:
         connection.run(INSERT, "a", "1")
-        connection.changed = True
+        connection.changes.append(("people", "a", "added"))
         raise ValueError
 
     with pytest.raises(ValueError, match=r"^$"):
@@ -46,11 +46,11 @@ def test_work_that_raises_changes_nothing_and_wakes_nobody(opened: Database) -> 
 
 def test_those_who_wait_are_woken_when_a_change_can_be_read(opened: Database) -> None:
     seen: list[object] = []
-    opened.told = lambda: seen.append(opened.read(lambda connection: connection.one(SELECT, "a")))
+    opened.told = lambda _: seen.append(opened.read(lambda connection: connection.one(SELECT, "a")))
 
     def change(connection: Connection) -> None:
         connection.run(INSERT, "a", "1")
-        connection.changed = True
+        connection.changes.append(("people", "a", "added"))
 
     opened.write(change)
     assert seen == [{"value": "1"}]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import time
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 
-from hub.hubs import WORK_DIR, answered, opened, request
+from hub.hubs import WORK_DIR, answered, name_of, opened, request
 from support import until
 from tenterhook.approvals.requests import content_hash
 
@@ -132,19 +133,126 @@ def test_a_request_expires_and_is_never_approved_then(agent: httpx.Client, admin
 def test_an_approval_for_the_session_covers_what_it_was_given_for_and_nothing_else(
     agent: httpx.Client, admin: httpx.Client
 ) -> None:
-    first, second = (opened(agent, "make", session_id="s-1", grant="make here") for _ in range(2))
+    here: dict[str, Any] = {"session_id": "s-1", "grant": "1.1 make here"}
+    first, second = (opened(agent, "make", **here) for _ in range(2))
     assert answered(admin, first, scope="session").status_code == 200
     assert told(admin, second)["answer"]["via"] == "session"
-    third = agent.post("/requests", json=request("make", session_id="s-1", grant="make here")).json()
+    third = agent.post("/requests", json=request("make", **here)).json()
     assert (third["state"], third["answer"]["via"]) == ("approved", "session")
-    others = (
-        {"session_id": "s-2", "grant": "make here"},
-        {"session_id": "s-1", "grant": "make there"},
-        {"session_id": "s-1", "grant": None},
-        {"session_id": "s-1", "grant": "make here", "machine": "other"},
-    )
+    for other in ({"session_id": "s-2"}, {"session_id": ""}, {"grant": "2.2 make here"}, {"grant": None}):
+        assert agent.post("/requests", json=request("make", **here | other)).json()["state"] == "open"
+
+
+@pytest.mark.promise("another account")
+def test_what_an_approval_for_the_session_covers_is_not_what_the_agent_says(
+    hub: Hub, agent: httpx.Client, admin: httpx.Client
+) -> None:
+    """At the hub, an approval for the session covers the call that was approved, whatever the agent says of another.
+
+    The agent sends the same `grant` with another call: a person is asked.
+    """
+    here: dict[str, Any] = {"session_id": "s-1", "grant": "1.1 anything"}
+    waits = opened(agent, "rm -rf build", **here)
+    assert answered(admin, opened(agent, "make", **here), scope="session").status_code == 200
+    assert told(admin, waits)["state"] == "open"
+    others = [
+        _call("Shell", {"command": "rm -rf /"}, WORK_DIR),
+        _call("Shell", {"command": "make"}, "/elsewhere"),
+        _call("Shell", {"command": "make", "workdir": "/elsewhere"}, WORK_DIR),
+        _call("Shell", {"command": "make", "dangerouslyDisableSandbox": True}, WORK_DIR),
+        _call("Shell", {"command": "make", "dangerouslyDisableSandbox": 1}, WORK_DIR),
+        _call("Shell", {"command": "make", "sandbox": False}, WORK_DIR),
+        {"agent": "another"},
+        _call("WriteFile", {"file_path": "make", "content": ""}, WORK_DIR),
+        _call("mcp__files__write", {"command": "make"}, WORK_DIR),
+    ]
     for other in others:
-        assert agent.post("/requests", json=request("make", **other)).json()["state"] == "open"
+        assert agent.post("/requests", json=request("make", **here) | other).json()["state"] == "open", other
+    same = _call("Shell", {"command": "make", "description": "Build it", "yield_time_ms": 1000}, WORK_DIR)
+    assert agent.post("/requests", json=request(**here) | same).json()["state"] == "approved"
+    assert hub.agent().post("/requests", json=request("make", **here)).json()["state"] == "open"
+
+
+def test_an_approval_of_a_file_for_the_session_is_for_this_file(agent: httpx.Client, admin: httpx.Client) -> None:
+    def ask(path: str, shown: str) -> dict[str, Any]:
+        call = _call("WriteFile", {"file_path": path, "content": uuid.uuid4().hex}, WORK_DIR)
+        more = {"session_id": "s-1", "grant": "1.1 file", "display": {"kind": "file", "path": shown}}
+        made: dict[str, Any] = agent.post("/requests", json=request() | call | more).json()
+        return made
+
+    assert answered(admin, ask("a", "/real/a"), scope="session").status_code == 200
+    assert ask("a", "/real/a")["state"] == "approved"  # other content, as it was promised
+    for path, shown in (("b", "/real/a"), ("~/a", "/real/a"), (f"{WORK_DIR}/a", "/real/a"), ("a", "/etc/passwd")):
+        assert ask(path, shown)["state"] == "open", (path, shown)
+
+
+def test_an_approval_of_any_other_tool_for_the_session_is_for_this_input(
+    agent: httpx.Client, admin: httpx.Client
+) -> None:
+    def ask(**given: str) -> dict[str, Any]:
+        call = _call("mcp__db__run", {"file_path": "shop.db", **given}, WORK_DIR)
+        made: dict[str, Any] = agent.post("/requests", json=request(session_id="s-1", grant="1.1 x") | call).json()
+        return made
+
+    assert answered(admin, ask(sql="select 1"), scope="session").status_code == 200
+    assert ask(sql="select 1")["state"] == "approved"
+    assert ask(sql="drop table orders")["state"] == "open"
+
+
+def _call(tool: str, given: dict[str, Any], work_dir: str) -> dict[str, Any]:
+    about = {"tool_name": tool, "tool_input": given, "work_dir": work_dir}
+    return {**about, "hash": content_hash(tool, given, work_dir)}
+
+
+@pytest.mark.promise("another account")
+def test_the_machine_and_the_agent_are_those_of_the_token(hub: Hub, agent: httpx.Client, admin: httpx.Client) -> None:
+    """At the hub, a machine asks under the name of its token, and cannot take another's."""
+    claims = {"machine": "the-boss's-laptop", "agent": "codex"}
+    asked = agent.post("/requests", json=request() | claims).json()
+    assert (asked["machine"], asked["agent"]) == (name_of(agent), "codex")  # a token for every agent of its machine
+    only = hub.client(hub.token("build", agent="claude-code"))
+    asked = only.post("/requests", json=request() | claims).json()
+    assert (asked["machine"], asked["agent"]) == (name_of(only), "claude-code")
+    (listed,) = [each for each in admin.get("/tokens").json()["tokens"] if each["name"] == name_of(only)]
+    assert listed["agent"] == "claude-code"
+
+
+def test_an_answer_has_the_name_of_the_token_and_no_way_that_is_the_hubs_own(
+    hub: Hub, agent: httpx.Client, admin: httpx.Client
+) -> None:
+    for via, shown in (("page", "api"), ("session", "api"), ("slack", "slack")):
+        asked = opened(agent)
+        assert answered(admin, asked, via=via, by="alice").status_code == 422  # nobody says who they are
+        assert answered(admin, asked, via=via).status_code == 200
+        answer = told(admin, asked)["answer"]
+        assert (answer["by"], answer["via"]) == (name_of(admin), shown)
+
+
+@pytest.mark.promise("another account")
+def test_what_is_withdrawn_says_which_machine_did_so_and_names_no_person(
+    agent: httpx.Client, admin: httpx.Client
+) -> None:
+    """A machine cannot withdraw a request in the name of a person."""
+    for by, shown in (("terminal", "terminal"), ("alice", "elsewhere"), ("nobody", "nobody")):
+        asked = opened(agent)
+        ended = agent.post(f"/requests/{asked['id']}/withdraw", json={"by": by, "approved": True})
+        assert ended.status_code == 200
+        withdrawn = told(admin, asked)["withdrawn"]
+        assert (withdrawn["by"], withdrawn["machine"]) == (shown, name_of(agent))
+
+
+def test_what_a_revoked_token_has_asked_is_withdrawn_and_not_answered(hub: Hub, admin: httpx.Client) -> None:
+    made = admin.post("/tokens", json={"name": f"stolen {uuid.uuid4().hex}"}).json()
+    agent = hub.client(made["token"])
+    asked = opened(agent)
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(agent.get, f"/requests/{asked['id']}/answer", params={"wait": 50})
+        time.sleep(0.3)
+        assert admin.delete(f"/tokens/{made['id']}").status_code == 204
+        assert waiting.result(20).json() == {"state": "withdrawn", "answer": None}
+    late = answered(admin, asked)
+    assert (late.status_code, late.json()["why"]) == (409, "withdrawn")
+    assert told(admin, asked)["withdrawn"]["by"] == "revoked"
 
 
 def test_an_agent_sees_its_own_requests_only(hub: Hub, agent: httpx.Client) -> None:

@@ -2,41 +2,72 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
 from hub.hubs import opened
+from tenterhook.hub import accounts
 
 if TYPE_CHECKING:
     from hub.hubs import Hub
 
 
-def test_without_a_sign_in_a_page_leads_to_it_and_back(small_hub: Hub) -> None:
-    sent = httpx.get(f"{small_hub.url}/hooks?days=30")
-    assert (sent.status_code, sent.headers["location"]) == (303, "/sign-in?next=%2Fhooks%3Fdays%3D30")
+def test_a_navigation_gets_the_same_empty_page_with_a_sign_in_and_without(
+    small_hub: Hub, signed_in: httpx.Client
+) -> None:
+    """A browser sends nothing but the cookie, which is not enough; the page's script fetches the content."""
+    asked = opened(small_hub.agent(), "make deploy")
+    cookie = {"cookie": f"tenterhook={signed_in.cookies['tenterhook']}"}
+    for path in ("/", f"/requests/{asked['id']}", "/sessions", "/hooks?days=30", "/rules", "/people"):
+        content = signed_in.get(path)
+        assert (content.status_code, "Sign out" in content.text) == (200, True), path
+        plain, with_cookie = (httpx.get(f"{small_hub.url}{path}", headers=headers) for headers in ({}, cookie))
+        assert (plain.status_code, with_cookie.status_code) == (200, 200), path
+        assert without_time(plain.text) == without_time(with_cookie.text), path
+        for secret in ("make deploy", small_hub.person_file["name"], "Sign out"):
+            assert secret not in with_cookie.text.replace("/work/", ""), (path, secret)
 
 
-def test_a_link_from_another_site_is_followed_once_more_with_the_cookie(small_hub: Hub) -> None:
-    """A strict cookie does not come along with a link in a chat."""
-    shown = httpx.get(f"{small_hub.url}/rules", headers={"sec-fetch-site": "cross-site"})
-    assert shown.status_code == 200
-    assert "location" not in shown.headers
-    assert "refresh" in shown.text
+def without_time(page: str) -> str:
+    return re.sub(r'data-now="[^"]+"', "", page)
 
 
-def test_the_script_of_a_page_is_told_that_its_person_is_signed_out(small_hub: Hub) -> None:
-    assert httpx.get(f"{small_hub.url}/", headers={"x-fragment": "1"}).status_code == 401
-
-
-@pytest.mark.parametrize("wrong", [{"csrf": ""}, {"csrf": "x" * 43}, {"origin": "https://evil.example"}])
-def test_a_form_needs_the_pages_origin_and_csrf_token(
-    small_hub: Hub, signed_in: httpx.Client, wrong: dict[str, str]
+@pytest.mark.parametrize("key", [None, "", "x" * 43, "th_person_" + "x" * 43])
+def test_the_content_of_a_page_needs_the_key_besides_the_cookie(
+    small_hub: Hub, signed_in: httpx.Client, key: str | None
 ) -> None:
     asked = opened(small_hub.agent())
-    form = {"approved": "yes", "hash": asked["hash"], "csrf": wrong.get("csrf", signed_in.headers["csrf"])}
-    headers = {"origin": wrong.get("origin", small_hub.url)}
+    right = signed_in.headers.pop("tenterhook-key")
+    for path in ("/", "/people", f"/fragments/requests/{asked['id']}"):
+        shown = signed_in.get(path, headers={} if key is None else {"tenterhook-key": key})
+        assert shown.status_code == (200 if key is None else 401), path
+        assert asked["hash"] not in shown.text
+        assert signed_in.get(path, headers={"tenterhook-key": right}).status_code == 200
+    form = {"approved": "yes", "hash": asked["hash"]}
+    headers = {"origin": small_hub.url, **({} if key is None else {"tenterhook-key": key})}
+    assert signed_in.post(f"/requests/{asked['id']}/answer", data=form, headers=headers).status_code == 401
+    assert small_hub.admin is not None
+    assert small_hub.admin.get(f"/requests/{asked['id']}").json()["state"] == "open"
+
+
+def test_a_key_without_its_cookie_or_with_another_is_of_no_use(small_hub: Hub, signed_in: httpx.Client) -> None:
+    key = signed_in.headers["tenterhook-key"]
+    name = small_hub.person_file["name"]
+    link = small_hub.write(lambda connection: accounts.new_link(connection, name))
+    with httpx.Client(base_url=small_hub.url) as other:
+        assert other.get("/api/v1/me", headers={"tenterhook-key": key}).status_code == 401
+        assert other.post("/api/v1/enter", json={"link": link}).status_code == 200
+        assert other.get("/api/v1/me", headers={"tenterhook-key": key}).status_code == 401
+    assert signed_in.get("/api/v1/me").status_code == 200
+
+
+def test_a_form_needs_the_pages_origin(small_hub: Hub, signed_in: httpx.Client) -> None:
+    asked = opened(small_hub.agent())
+    form = {"approved": "yes", "hash": asked["hash"]}
+    headers = {"origin": "https://evil.example"}
     refused = signed_in.post(f"/requests/{asked['id']}/answer", data=form, headers=headers)
     assert refused.status_code == 403
     assert refused.headers["content-type"].startswith("text/html")

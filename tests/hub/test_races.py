@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import httpx
 import pytest
 
+from bench import hub_faults, hub_load, postgres
 from hub import hubs
 from hub.hubs import request
 from tenterhook.hub import database
@@ -72,9 +73,9 @@ class Race:
             await asyncio.sleep(0.05)
 
     async def _ask(self, agent: int) -> None:
-        token, machine = self._tokens[agent], f"machine-{agent}"
+        token, session = self._tokens[agent], f"session-{agent}"
         for number in range(self.size.requests):
-            asked = request(f"make {agent}-{number}", machine=machine, session_id=machine)
+            asked = request(f"make {agent}-{number}", session_id=session)
             made = await self._call(token, "POST", "/requests", json=asked)
             assert made.status_code in (200, 201), made.text
             told = {"state": "open"}
@@ -83,9 +84,9 @@ class Race:
                 assert found.status_code == 200, found.text
                 told = found.json()
             self.seen[asked["id"]] = told
-            record = {"type": "approval", "hash": asked["id"], "time": time.time(), "session_id": machine}
+            record = {"type": "approval", "hash": asked["id"], "time": time.time(), "session_id": session}
             line = {"segment": "000001.jsonl", "line": number, "record": record}
-            taken = await self._call(token, "POST", "/records", json={"machine": machine, "records": [line]})
+            taken = await self._call(token, "POST", "/records", json={"records": [line]})
             assert sum(taken.json().values()) == 1
 
     async def _answer(self) -> None:
@@ -136,7 +137,7 @@ def check(race: Race, where: str) -> None:
     assert all(bool(winners[request]["approved"]) == approved for request, approved in race.won)
     assert len(winners) >= 0.9 * len(requests)  # a few askers may have been cut off for longer than a lease
     for number in range(race.size.agents):
-        lines = [row["line"] for row in records if row["machine"] == f"machine-{number}"]
+        lines = [row["line"] for row in records if row["session"] == f"session-{number}"]
         assert lines == list(range(race.size.requests))
 
 
@@ -144,7 +145,7 @@ def _all(connection: Connection) -> tuple[list[Row], list[Row], list[Row]]:
     return (
         connection.all("select * from requests"),
         connection.all("select * from answers"),
-        connection.all("select machine, line from records order by number"),
+        connection.all("select session, line from records order by number"),
     )
 
 
@@ -204,3 +205,20 @@ def test_on_sqlite_with_its_one_hub_killed_and_started_again(tmp_path: Path, siz
 
         race = raced(one, size, urls, trouble)
         check(race, where)
+
+
+@pytest.mark.parametrize("agents", [100, pytest.param(2000, marks=[pytest.mark.thorough, pytest.mark.timeout(900)])])
+def test_under_load_no_fault_loses_anything_and_everyone_is_served_again(agents: int) -> None:
+    """A hub killed, PostgreSQL crashed, its disk full, all agents restarted: `bench.hub_load --faults`, but smaller."""
+    rates = hub_load.Rates(12.0, 10.0, 100.0, 5)
+    with contextlib.ExitStack() as stack:
+        try:
+            server, disk = stack.enter_context(hub_faults.server_on_small_disk())
+        except postgres.NotInstalled as reason:
+            pytest.skip(str(reason))
+        site = hub_load.Site(hub_load.SETUPS[0], stack, server, agents)
+        faults = hub_faults.Faults(site, server, disk, stack)
+        endured, wrong = asyncio.run(hub_faults.endure(site, faults, agents, rates))
+    assert wrong == []
+    assert len(endured) == (3 if disk is None else 4)
+    assert all(each.seconds < 60 for each in endured), endured  # a busy machine is given time

@@ -180,7 +180,7 @@ def test_an_input_of_any_other_tool_is_shown_as_json() -> None:
         ({"state": "approved", "scope": "once", "answered_by": "ann", "answered_via": "page"}, "Approved once", "ann"),
         ({"state": "denied", "answered_by": "ann", "answered_via": "inbox"}, "Denied", "ann (inbox)"),
         ({"state": "expired"}, "Expired: nobody answered in time", ""),
-        ({"state": "withdrawn", "answered_via": "terminal", "approved": 1}, "Approved: in the terminal", ""),
+        ({"state": "withdrawn", "answered_via": "terminal", "approved": 1}, "Approved: in the terminal, says m/1", ""),
         ({"state": "withdrawn", "answered_via": "gone"}, "Withdrawn: the agent no longer waits", ""),
     ],
 )

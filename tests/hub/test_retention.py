@@ -19,9 +19,11 @@ TABLES = ("requests", "answers", "grants", "records", "runs", "sessions")
 
 
 def ask(connection: Connection, token: int, name: str) -> None:
-    about: dict[str, Any] = {"machine": "m", "agent": "a", "session_id": name, "work_dir": "/", "tool_name": "Shell"}
+    about: dict[str, Any] = {"agent": "a", "session_id": name, "work_dir": "/", "tool_name": "Shell"}
     rest: dict[str, Any] = {"tool_input": {}, "action": "run", "hash": content_hash("Shell", {}, "/"), "grant": "g"}
-    inbox.open_request(connection, token, schemas.RequestGiven(id=name, **about, **rest, expires_in=60.0))
+    asker = inbox.Asker(token, "laptop", None)
+    given = schemas.RequestGiven(id=name, **about, **rest, expires_in=60.0)
+    inbox.open_requests(connection, [inbox.Asked(asker, given)])
 
 
 def answer(connection: Connection, name: str) -> None:
@@ -34,7 +36,7 @@ def take_in(connection: Connection, token: int, name: str, moment: float) -> Non
     run = {"hook": "guard", "outcome": "ok", "meaning": "no_decision", "decision": "none", "duration_ms": 1.0}
     record = {"type": "verdict", "hash": name, "time": moment, "session_id": name, "runs": [run]}
     line = schemas.DeliveredGiven(segment="000001.jsonl", line=2, record=record)
-    records.store(connection, token, schemas.RecordsGiven(machine="m", records=[line]))
+    records.store(connection, [records.Upload(token, "laptop", schemas.RecordsGiven(records=[line]))])
 
 
 def counts(connection: Connection) -> dict[str, int]:

@@ -68,8 +68,7 @@ def routed(*parts: ModuleType) -> set[tuple[str, str]]:
 def forms() -> list[Place]:
     """The forms of the pages, but those that let somebody in."""
     found = sorted(routed(pages, settings_pages, sign_in_pages))
-    posts = [Place(method, path, ()) for method, path in found if method == "POST"]
-    return [place for place in posts if place.path not in ("/sign-in", "/enter")]
+    return [Place(method, path, ()) for method, path in found if method == "POST"]
 
 
 def test_nobody_and_strangers_get_nowhere(small_hub: Hub) -> None:
@@ -84,7 +83,7 @@ def test_nobody_and_strangers_get_nowhere(small_hub: Hub) -> None:
     for place in forms():
         for stranger in strangers:
             sent = place.send(stranger, small_hub, content="approved=yes", headers=FORM)
-            assert (sent.status_code, sent.headers.get("location")) == (303, "/sign-in"), place
+            assert sent.status_code == 401, place
 
 
 def test_a_token_that_has_been_taken_back_gets_nowhere(small_hub: Hub) -> None:
@@ -120,7 +119,7 @@ def test_an_approver_may_do_nothing_that_is_for_admins(small_hub: Hub) -> None:
         if "admins" in place.tags:
             assert place.send(approver, small_hub).status_code == 403, place
     for place in forms():
-        if not place.path.startswith(("/requests", "/sign-out")):
+        if not place.path.startswith("/requests"):
             assert place.send(approver, small_hub, content="", headers=FORM).status_code == 403, place
 
 
@@ -133,14 +132,15 @@ def test_an_approver_may_do_nothing_that_is_for_admins(small_hub: Hub) -> None:
         {"origin": None},
         {"origin": None, "sec-fetch-site": "cross-site"},
         {"origin": None, "sec-fetch-site": "same-site"},
-        {"csrf": None},
-        {"csrf": "x" * 43},
+        {"tenterhook-key": None},
+        {"tenterhook-key": "x" * 43},
     ],
     ids=repr,
 )
 def test_another_sites_page_changes_nothing(small_hub: Hub, signed_in: httpx.Client, wrong: dict[str, Any]) -> None:
-    """At no address that changes anything: neither with a wrong origin, nor without the CSRF token."""
-    mark = signed_in.headers["csrf"] if "csrf" not in wrong else wrong["csrf"]
+    """At no address that changes anything: neither with a wrong origin, nor without the key of the sign-in."""
+    key = signed_in.headers["tenterhook-key"]
+    status = 401 if "tenterhook-key" in wrong else 403
     for name, value in wrong.items():
         if value is None:
             del signed_in.headers[name]
@@ -148,12 +148,10 @@ def test_another_sites_page_changes_nothing(small_hub: Hub, signed_in: httpx.Cli
             signed_in.headers[name] = value
     changing = [place for place in described(small_hub) if place.method != "GET"]
     for place in changing:
-        assert place.send(signed_in, small_hub, json={}).status_code == 403, place
+        assert place.send(signed_in, small_hub, json={}).status_code == status, place
     for place in forms():
-        body = {"approved": "yes"} if mark is None else {"approved": "yes", "csrf": mark}
-        sent = place.send(signed_in, small_hub, data=body)
-        assert sent.status_code == 403, place
-    assert signed_in.get("/api/v1/me").status_code == 200  # it is still signed in
+        assert place.send(signed_in, small_hub, data={"approved": "yes"}).status_code == status, place
+    assert signed_in.get("/api/v1/me", headers={"tenterhook-key": key}).status_code == 200  # it is still signed in
     assert len(changing) > 10
 
 
@@ -170,7 +168,7 @@ def test_by_another_name_nothing_is_told(small_hub: Hub, signed_in: httpx.Client
 def test_large_bodies_are_refused_everywhere(small_hub: Hub, signed_in: httpx.Client) -> None:
     large = b"x" * 20_000_000
     changing = [place for place in described(small_hub) if place.method in ("POST", "PUT")]
-    for place in (*changing, *forms(), Place("POST", "/sign-in", ()), Place("POST", "/enter", ())):
+    for place in (*changing, *forms(), Place("POST", "/api/v1/sign-in", ()), Place("POST", "/api/v1/enter", ())):
         assert place.send(signed_in, small_hub, content=large).status_code == 413, place
     with open(f"/proc/{small_hub.process.pid}/status") as file:
         peak = int(file.read().partition("VmHWM:")[2].split()[0])
@@ -213,7 +211,7 @@ def evil(small_hub: Hub) -> list[dict[str, Any]]:
         "fields": {"tool_name": EVIL, "tool_input": {"command": EVIL, "file_path": EVIL}, "prompt": EVIL},
         "runs": [{**run, "duration_ms": 1.0}],
     }
-    delivered = {"machine": EVIL[:64], "records": [{"segment": "1", "line": 1, "record": record}]}
+    delivered = {"records": [{"segment": "1", "line": 1, "record": record}]}
     taken = agent.post("/records", json=delivered)
     assert taken.status_code == 200, taken.text
     assert small_hub.admin is not None
@@ -231,7 +229,7 @@ def test_pages_show_what_agents_say_escaped(
 ) -> None:
     assert small_hub.admin is not None
     answered(small_hub.admin, evil[1], approved=False, message=EVIL)
-    timeline = f"/sessions/{quote(EVIL[:64], safe='')}/evil"
+    timeline = f"/sessions/{quote(evil[0]['machine'], safe='')}/evil"
     one = [f"{way}/{asked['id']}" for asked in evil for way in ("/requests", "/fragments/requests")]
     for path in ("/", "/sessions", timeline, "/hooks", "/rules", "/people", *one):
         shown = signed_in.get(path)
@@ -271,4 +269,4 @@ def test_every_address_of_the_interface_is_described(small_hub: Hub) -> None:
     paths: dict[str, Any] = small_hub.client().get("/openapi.json").json()["paths"]
     known = {(method.upper(), path) for path, methods in paths.items() for method in methods}
     assert known == routed(api, api_people, stream)
-    assert len(forms()) >= 10
+    assert len(forms()) >= 9

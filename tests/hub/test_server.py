@@ -36,11 +36,20 @@ def test_a_second_hub_on_the_same_file_is_refused(small_hub: Hub) -> None:
 def test_what_is_kept_is_for_this_account_alone_and_holds_no_secret(small_hub: Hub) -> None:
     token = small_hub.token("secretive")
     place = small_hub.home / ".local/state/tenterhook/hub"
+    assert place.stat().st_mode & 0o777 == place.parent.stat().st_mode & 0o777 == 0o700
     assert (place / "person.json").stat().st_mode & 0o777 == 0o600
     assert (place / "hub.db").stat().st_mode & 0o777 == 0o600
     for file in place.glob("hub.db*"):
         assert token.encode() not in file.read_bytes()
     assert token not in small_hub.said
+
+
+def test_a_state_directory_that_others_could_read_is_closed_when_the_hub_starts(tmp_path: Path) -> None:
+    state = tmp_path / "hub/.local/state/tenterhook"
+    state.mkdir(parents=True)
+    state.chmod(0o755)
+    with hubs.running(tmp_path / "hub"):
+        assert state.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_hub_that_ends_closes_its_streams_and_long_polls(tmp_path: Path, database: str | None) -> None:

@@ -16,6 +16,7 @@ from dispatch.bridges import GUARD, call, install, line, payload
 from support import alive, folder_hook, tenterhook, until, user_hooks
 from tenterhook.dispatch import daemon
 from tenterhook.hub.service import SERVICE
+from tenterhook.hub_client import membership, uploader_start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,10 +27,17 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="services in the
 
 @pytest.fixture(autouse=True)
 def ended(home: Path) -> Iterator[None]:
-    """No hub outlives a test."""
+    """No hub outlives a test, and nobody delivers records to it."""
     yield
     SERVICE.disable()
     SERVICE.stop()
+    membership.delete()
+    until(_nobody_delivers)
+
+
+def _nobody_delivers() -> bool:
+    with uploader_start.uploader_lock() as is_free:
+        return is_free
 
 
 def begun(*options: str) -> dict[str, Any]:
@@ -42,7 +50,7 @@ def begun(*options: str) -> dict[str, Any]:
 def test_there_is_one_and_then_there_is_none(home: Path) -> None:
     assert begun()["url"].startswith("http://127.0.0.1:")
     assert "in the background" in tenterhook("hub", "status").stdout
-    again = tenterhook("hub", "start")
+    again = tenterhook("hub", "start", "--keep-days", "5")
     assert (again.returncode, "a hub runs already, in the background" in again.stderr) == (1, True)
     pid = SERVICE.process_id()
     assert json.loads(tenterhook("hub", "status", "--json").stdout)["running"] == pid

@@ -9,15 +9,20 @@ import pytest
 from tenterhook.hub import timelines
 
 
-def entry(**record: Any) -> timelines.TimelineEntry:
-    return timelines.entry({"time": 1.0, "record": record})
+def entry(confirmed: bool | None = None, **record: Any) -> timelines.TimelineEntry:
+    return timelines.entry({"time": 1.0, "record": record, "confirmed": confirmed})
 
 
 def test_an_approval_says_who_answered() -> None:
-    given = {"type": "approval", "event": "permission-request", "answered_by": "anna (hub)"}
-    assert entry(**given, decision="approve").outcome == "approve by anna (hub)"
+    given: dict[str, Any] = {"type": "approval", "event": "permission-request", "answered_by": "anna (hub)"}
+    assert entry(confirmed=True, **given, decision="approve").outcome == "approve by anna (hub)"
     assert entry(**given, decision="none").outcome == "no answer by anna (hub)"
     assert entry(type="verdict", decision="none").outcome == ""
+
+
+def test_an_answer_that_the_hub_does_not_know_is_shown_as_a_claim() -> None:
+    claim = entry(confirmed=False, type="approval", answered_by="anna (hub)", decision="approve").outcome
+    assert claim == "approve by anna (hub): the machine says so, this hub knows of no such answer"
 
 
 def test_a_failed_hook_has_its_stderr_as_the_reason_and_a_successful_one_has_not() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import socket
@@ -12,6 +13,7 @@ import urllib.error
 import urllib.request
 import uuid
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from support import until
 from tenterhook.hub_client import membership, uploader
@@ -88,8 +90,10 @@ class RealHub:
 
     def records(self, session: str) -> list[dict[str, Any]]:
         """What the hub knows of a session, in order."""
-        status, found = self.api("GET", f"/sessions/{MACHINE}/{session}/timeline")
-        return [each["record"] for each in found["records"]] if status == 200 else []
+        sessions = self.api("GET", "/sessions?limit=1000")[1]["sessions"]
+        machines = {quote(each["machine"]) for each in sessions if each["session"] == session}
+        found = [self.api("GET", f"/sessions/{machine}/{session}/timeline")[1]["records"] for machine in machines]
+        return [each["record"] for each in sorted(itertools.chain(*found), key=lambda each: int(each["number"]))]
 
     def kill(self) -> None:
         self._process.kill()

@@ -45,8 +45,9 @@ def test_it_is_as_short_as_it_says() -> None:
     assert "in fifty lines" in EXAMPLE.read_text()
 
 
-def test_it_answers_what_waited_before_and_what_comes(agent: httpx.Client) -> None:
-    first = hubs.opened(agent, "make \x1b[2J\u202e first", machine="\x1b]0;x")
+def test_it_answers_what_waited_before_and_what_comes(inbox_hub: hubs.Hub) -> None:
+    agent = inbox_hub.agent("\x1b]0;x")
+    first = hubs.opened(agent, "make \x1b[2J\u202e first")
     with companion() as child:
         child.expect_exact(QUESTION)
         shown = child.before or ""

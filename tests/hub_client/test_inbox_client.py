@@ -63,8 +63,8 @@ def ends(child: pexpect.spawn[str]) -> int:
 # ------------------------------------------------------------------ list
 
 
-def test_what_waits_is_listed_with_everything_in_it_made_visible(agent: httpx.Client) -> None:
-    asked = hubs.opened(agent, HOSTILE, machine="desk\x07")
+def test_what_waits_is_listed_with_everything_in_it_made_visible(inbox_hub: hubs.Hub) -> None:
+    asked = hubs.opened(inbox_hub.agent("desk\x07"), HOSTILE)
     listed = tenterhook("inbox", "list")
     assert listed.returncode == 0
     (line,) = [line for line in listed.stdout.splitlines() if asked["id"].removeprefix("permission_") in line]

@@ -212,13 +212,15 @@ def test_keys_do_not_count_before_a_request_could_be_seen(
     seen(me, watch)
 
 
-def test_what_a_request_holds_is_shown_as_it_is(me: inbox_client.Person, agent: httpx.Client) -> None:
+def test_what_a_request_holds_is_shown_as_it_is(me: inbox_client.Person, inbox_hub: hubs.Hub) -> None:
     async def watch(screen: Screen) -> None:
         given = "echo [red]x[/red] [@click=app.quit]y[/] \x1b[2J \u202e\u200b\nrm -rf /"
-        hubs.opened(agent, given, machine="\x1b]0;x\x07[b]")
+        agent = inbox_hub.agent("\x1b]0;x\x07[b]")
+        asked = hubs.opened(agent, given)
         await screen.shows(r"echo [red]x[/red] [@click=app.quit]y[/] \x1b[2J \u202e\u200b")
         assert r"\x1b]0;x\x07[b]" in screen.part("text")
         assert "! " in screen.part("text")
+        agent.post(f"/requests/{asked['id']}/withdraw", json={}).raise_for_status()
 
     seen(me, watch)
 

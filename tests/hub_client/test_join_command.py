@@ -47,12 +47,22 @@ def kept(home: Path) -> Path:
 
 def test_joining_by_a_token_on_stdin(home: Path, hub: RealHub) -> None:
     token = hub.agent_token()
-    ended = join(hub, "--name", "laptop", token=token + "\n")
+    ended = join(hub, token=token + "\n")
     assert ended.returncode == 0, ended.stderr
-    assert "joined as laptop" in ended.stdout
+    joined_as = membership.load()
+    assert joined_as is not None
+    assert joined_as.name.startswith(f"{hubs.MACHINE} ")  # what the token is called
+    assert f"joined as {joined_as.name};" in ended.stdout
     assert token not in ended.stdout + ended.stderr
-    assert membership.load() == membership.Membership(hub.url, token, "laptop")
+    assert joined_as == membership.Membership(hub.url, token, joined_as.name)
     assert kept(home).stat().st_mode & 0o777 == 0o600
+
+
+def test_a_machine_is_called_what_its_token_is_called_whatever_it_says(home: Path, hub: RealHub) -> None:
+    ended = join(hub, "--name", "the-boss")
+    assert ended.returncode == 0, ended.stderr
+    assert "--name is ignored: its token calls this machine desk " in ended.stderr
+    assert "joined as desk " in ended.stdout
 
 
 def test_joining_by_a_token_in_a_file(tmp_path: Path, hub: RealHub) -> None:

@@ -23,6 +23,8 @@ from tenterhook.hub_client import membership, uploader
 from tenterhook.hub_client.connection import HubUnavailable
 from tenterhook.hub_client.membership import Membership
 from tenterhook.journal import writer
+from tenterhook.journal.redact import Redaction
+from tenterhook.journal.redacted_records import ByText
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -295,3 +297,56 @@ def test_whoever_leaves_is_not_reported_any_more(
     assert process.wait(20) == 0
     write(session, 1, 1)
     assert numbers(hub, session) == [0]
+
+
+# ---- redacted
+
+
+def redact(text: str) -> None:
+    assert Redaction(places.journal(), ByText(text, "password")).run()
+
+
+def test_lines_that_are_redacted_are_replaced_at_the_hub(hub: RealHub, session: str) -> None:
+    member = joined(hub)
+    write(session, 3, reason="hunter2 again")
+    uploader.upload(member)
+    redact("hunter2")
+    write(session, 2, 3)
+    assert uploader.upload(member)
+    assert numbers(hub, session) == [0, 1, 2, 3, 4]
+    assert [each.get("reason") for each in hub.records(session)] == ["[redacted: password] again"] * 3 + [None] * 2
+    redact("again")
+    assert uploader.upload(member)
+    assert [each.get("reason") for each in hub.records(session)[:3]] == [
+        "[redacted: password] [redacted: password]"
+    ] * 3
+    assert not uploader.upload(member)
+
+
+def test_redacting_does_not_deliver_what_was_there_before_joining(hub: RealHub, session: str) -> None:
+    write(session, 3, reason="hunter2")
+    member = joined(hub)
+    write(session, 2, 3, reason="hunter2")
+    uploader.upload(member)
+    redact("hunter2")
+    uploader.upload(member)
+    assert numbers(hub, session) == [3, 4]
+    assert [each["reason"] for each in hub.records(session)] == ["[redacted: password]"] * 2
+
+
+def test_lines_that_were_redacted_before_their_delivery_arrive_once(hub: RealHub, session: str) -> None:
+    member = joined(hub)
+    write(session, 3, reason="hunter2")
+    redact("hunter2")
+    uploader.upload(member)
+    assert [each["reason"] for each in hub.records(session)] == ["[redacted: password]"] * 3
+
+
+def test_many_redacted_lines_are_replaced(hub: RealHub, session: str) -> None:
+    member = joined(hub)
+    write(session, 90, reason="hunter2" + "x" * 60_000)
+    uploader.upload(member)
+    redact("hunter2")
+    uploader.upload(member)
+    assert numbers(hub, session) == list(range(90))
+    assert {each["reason"][:20] for each in hub.records(session)} == {"[redacted: password]"}

@@ -11,7 +11,10 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from hosts.recorded import placed
 from support import tenterhook
+from tenterhook.agents import AGENTS
+from tenterhook.install import plugin_editor
 
 DATA = Path(__file__).parent.parent / "hosts" / "data"
 SETTINGS = {
@@ -23,14 +26,36 @@ SETTINGS = {
     "qwen": ".qwen/settings.json",
     "copilot": ".copilot/hooks/tenterhook.json",
     "droid": ".factory/settings.json",
+    "vibe": ".vibe/hooks.toml",
+    "openhands": ".openhands/hooks.json",
+    "cursor": ".cursor/hooks.json",
+    "goose": ".agents/plugins/tenterhook/hooks/hooks.json",
 }
+# Plug-ins that are written whole, for agents without settings for hooks.
+PLUGINS = {
+    "pi": ".pi/agent/extensions/tenterhook.ts",
+    "hermes": ".hermes/plugins/tenterhook/__init__.py",
+    "cline": ".cline/plugins/tenterhook.js",
+    "opencode": ".config/opencode/plugins/tenterhook.js",
+}
+FILES = {**SETTINGS, **PLUGINS}
+
+FLAT = ("copilot", "cursor")  # their events have entries, not groups of them
 
 # The agent's names of: a session's start, a tool call, a prompt, a stop.
 NAMES = {
-    **dict.fromkeys(SETTINGS, ("SessionStart", "PreToolUse", "UserPromptSubmit", "Stop")),
+    **dict.fromkeys(FILES, ("SessionStart", "PreToolUse", "UserPromptSubmit", "Stop")),
     "gemini": ("SessionStart", "BeforeTool", "BeforeAgent", "AfterAgent"),
     "copilot": ("sessionStart", "preToolUse", "userPromptSubmitted", "agentStop"),
+    "pi": ("session_start", "tool_call", "input", "agent_before_settle"),
+    "vibe": ("pre_tool", "pre_tool", "pre_tool", "post_agent"),  # it has no others: the first event is a tool call
+    "cursor": ("sessionStart", "preToolUse", "beforeSubmitPrompt", "stop"),
+    "openhands": ("session_start", "pre_tool_use", "user_prompt_submit", "stop"),
+    "hermes": ("on_session_start", "pre_tool_call", "pre_llm_call", "pre_verify"),
+    "opencode": ("session.created", "tool.execute.before", "chat.message", "session.idle"),
 }
+
+EDITED = {agent: NAMES[agent] for agent in SETTINGS}  # those of agents whose settings are edited
 
 
 def install(*arguments: str, **options: Any) -> str:
@@ -41,13 +66,17 @@ def install(*arguments: str, **options: Any) -> str:
 
 def wired(home: Path, agent: str) -> dict[str, str]:
     """Our lines in an agent's settings, by its name of the event; each is there once."""
-    path = home / SETTINGS[agent]
+    path = home / FILES[agent]
     found: list[tuple[str, str]] = []
     if path.suffix == ".toml":
-        found = [(hook["event"], hook["command"]) for hook in tomllib.loads(path.read_text())["hooks"]]
+        key = AGENTS[agent].event_key
+        found = [(hook[key], hook["command"]) for hook in tomllib.loads(path.read_text())["hooks"]]
+    elif path.suffix != ".json":  # a plug-in of ours
+        found = [(event, entry["command"]) for event, entry in plugin_editor.entries_of(path.read_bytes()).items()]
     else:
-        for event, groups in json.loads(path.read_text())["hooks"].items():
-            hooks = groups if agent == "copilot" else [hook for group in groups for hook in group["hooks"]]
+        settings = json.loads(path.read_text())
+        for event, groups in settings.get("hooks", settings).items():
+            hooks = groups if agent in FLAT else [hook for group in groups for hook in group["hooks"]]
             found += [(event, hook.get("bash") or hook["command"]) for hook in hooks]
     ours = [(event, line) for event, line in found if "/tenterhook/launcher.sh" in line]
     assert len(dict(ours)) == len(ours)
@@ -57,8 +86,15 @@ def wired(home: Path, agent: str) -> dict[str, str]:
 def fire(agent: str, event: str, line: str, *, shell: str = "/bin/sh", **options: Any) -> Any:
     """Run a line as the agent would, with what the agent would send, in a session of its own."""
     payload = json.loads((DATA / agent / f"{event}.json").read_text())
-    payload["sessionId" if agent == "copilot" else "session_id"] = str(uuid.uuid4())
-    payload["cwd"] = str(options.setdefault("cwd", os.getcwd()))
+    session = {"copilot": "sessionId", "cursor": "conversation_id"}
+    payload[session.get(agent, "session_id")] = str(uuid.uuid4())
+    if "sessionContext" in payload:  # Cline nests
+        payload["sessionContext"]["rootSessionId"] = payload["session_id"]
+    place = options.setdefault("cwd", os.getcwd())
+    if agent in ("openhands", "goose"):
+        payload["working_dir"] = str(place)
+    else:
+        payload = placed(payload, place)
     arguments = [shell, "sh", "-c", line] if shell.endswith("busybox") else [shell, "-c", line]
     return subprocess.run(arguments, input=json.dumps(payload), capture_output=True, text=True, timeout=60, **options)
 
@@ -69,7 +105,11 @@ def is_blocked(ended: Any, reason: str = "not with me") -> bool:
         return reason in ended.stderr
     answer = json.loads(ended.stdout or "{}")
     answer = answer.get("hookSpecificOutput", answer)
-    return answer.get("permissionDecision") == "deny" and reason in answer["permissionDecisionReason"]
+    if "deny" in answer:
+        return reason in answer["deny"]
+    decision = answer.get("permissionDecision", answer.get("permission", answer.get("decision")))
+    said = answer.get("permissionDecisionReason", answer.get("agent_message", answer.get("reason")))
+    return decision == "deny" and reason in said
 
 
 def executable(path: Path, text: str) -> Path:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from install.installations import NAMES, SETTINGS, events, fire, install, log, wired
+from install.installations import EDITED, NAMES, SETTINGS, events, fire, install, log, wired
 from support import end_of_the_agent, folder_hook, project_hooks, tenterhook, until, user_hooks
+from tenterhook.agents import AGENTS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,16 +22,22 @@ each_agent = pytest.mark.parametrize("agent", SETTINGS)
 
 def test_only_events_with_hooks_are_wired_and_the_sessions_start(home: Path) -> None:
     assert install(*SETTINGS).count("no hook on tool calls yet") == len(SETTINGS)
-    assert events(home) == {agent: set(names[:1]) for agent, names in NAMES.items()}
+    assert events(home) == {agent: set(names[:1]) for agent, names in EDITED.items()}
     folder_hook(user_hooks(home), "guard", "exit 0")
     install(*SETTINGS)
-    assert events(home) == {agent: set(names[:2]) for agent, names in NAMES.items()}
+    assert events(home) == {agent: set(names[:2]) for agent, names in EDITED.items()}
     before = {agent: wired(home, agent) for agent in SETTINGS}
     folder_hook(user_hooks(home), "prompts", "exit 0", "pre-agent-turn")
     install(*SETTINGS)
-    assert events(home) == {agent: set(names[:3]) for agent, names in NAMES.items()}
+    assert events(home) == {agent: set(names[:3]) for agent, names in EDITED.items()}
     for agent, known in before.items():
         assert known.items() <= wired(home, agent).items()
+
+
+def test_where_no_session_starts_tool_calls_are_wired_from_the_beginning(home: Path) -> None:
+    """Else hooks of a project that is trusted later would never be wired."""
+    install("vibe")
+    assert set(wired(home, "vibe")) == {"pre_tool"}
 
 
 @each_agent
@@ -117,9 +124,10 @@ def test_a_hook_that_is_gone_unwires_nothing(home: Path, guard: Path) -> None:
     install(*SETTINGS)
     before = {agent: wired(home, agent) for agent in SETTINGS}
     shutil.rmtree(guard)
-    for agent, (_, tool, *_) in NAMES.items():
+    for agent, (_, tool, *_) in EDITED.items():
         ended = fire(agent, tool, before[agent][tool])
-        assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", ""), agent
+        silence = AGENTS[agent].no_decision.get(tool, "")
+        assert (ended.returncode, ended.stdout, ended.stderr) == (0, silence, ""), agent
     end_of_the_agent()
     assert install(*SETTINGS).count("nothing changed") == len(SETTINGS)
     assert {agent: wired(home, agent) for agent in SETTINGS} == before

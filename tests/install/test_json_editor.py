@@ -47,6 +47,27 @@ def test_a_new_file_is_tidy() -> None:
     assert edited.created == {text_edits.FILE, "hooks", "hooks.Stop"}
 
 
+def test_events_at_the_top_are_edited_there_unless_the_file_has_hooks() -> None:
+    entries = {"stop": [group("stop")], "session_start": [group("start")]}
+    new = json_editor.with_entries(b"", entries, is_ours, flat=True)
+    assert new.text.decode() == json.dumps(entries, indent=2) + "\n"
+    for before, path in (
+        (b"", ()),
+        (b"{}\n", ()),
+        (b'{"stop":[{"hooks":[]}]}', ()),
+        (b'{\n  "stop": []\n}', ()),
+        (b'{\n  "hooks": {\n    "stop": [{"hooks": []}]\n  },\n  "x": 1\n}\n', ("hooks",)),
+        (b'{"x": 1, "hooks": {}}', ("hooks",)),
+    ):
+        edited = json_editor.with_entries(before, entries, is_ours, flat=True)
+        found = json_value(edited.text)
+        for key in path:
+            found = found[key]
+        assert [entry for entry in found["stop"] if is_ours(entry)] == entries["stop"]
+        assert json_editor.with_entries(edited.text, entries, is_ours, edited.created, flat=True).text == edited.text
+        assert json_editor.without_entries(edited.text, is_ours, edited.created, flat=True) == before
+
+
 def test_what_a_file_needs_beside_hooks_comes_and_goes_with_them() -> None:
     entries = {"preToolUse": [{"type": "command", "bash": "exec tenterhook pre", "timeoutSec": 600}]}
     for before in (b"", b"{}", b'{"hooks":{}}', b'{\n  "a": 1 // one\n}\n'):

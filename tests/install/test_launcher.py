@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from install.installations import DATA, NAMES, SETTINGS, fire, install, is_blocked, log, wired
+from install.installations import DATA, EDITED, NAMES, SETTINGS, fire, install, is_blocked, log, wired
 from install.older_version import install_as_before
 from support import (
     FEW,
@@ -31,7 +31,7 @@ from tenterhook.basics import protected_places
 from tenterhook.formats.own_entries import is_own_command
 from tenterhook.install import entries, launcher, trust_tables
 
-IN_VERSION_0_1 = [agent for agent in SETTINGS if agent != "droid"]
+IN_VERSION_0_1 = ("claude-code", "kimi-code", "kimi-cli", "codex", "gemini", "qwen", "copilot")
 GUARD = "echo 'not with me' >&2; exit 2"
 
 
@@ -104,7 +104,7 @@ def test_open_lets_pass_without_the_launcher_in_every_agent(home: Path, guard: P
     folder_hook(user_hooks(home), "guard", GUARD)
     install(*SETTINGS, "--open")
     (state(home) / "launcher.sh").unlink()
-    for agent, (_, tool, *_) in NAMES.items():
+    for agent, (_, tool, *_) in EDITED.items():
         assert fire(agent, tool, wired(home, agent)[tool]).returncode == 0, agent
 
 

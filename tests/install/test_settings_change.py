@@ -10,11 +10,25 @@ from pathlib import Path
 
 import pytest
 
-from install.installations import BRIDGE, SETTINGS, changed, install, kept, put, records, refused, uninstall
+from install.installations import (
+    BRIDGE,
+    NAMES,
+    PLUGINS,
+    SETTINGS,
+    changed,
+    install,
+    kept,
+    put,
+    records,
+    refused,
+    uninstall,
+)
 from support import FEW, folder_hook, tenterhook, user_hooks
 
 HAND_MADE = {agent: sorted((Path(__file__).parent / "settings" / agent).iterdir()) for agent in SETTINGS}
-SOMETHING = {"json": b'{\n  "theme": "dark"\n}\n', "toml": b'theme = "dark"\n'}
+JSON, TOML = b'{\n  "theme": "dark"\n}\n', b'theme = "dark"\n'
+SOMETHING = {agent: TOML if path.endswith("toml") else JSON for agent, path in SETTINGS.items()}
+SOMETHING["openhands"] = b'{\n  "theme": "dark",\n  "hooks": {}\n}\n'  # else all of it would be events
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +38,12 @@ def hooks(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder_hook(user_hooks(home), "guard", "echo 'not here' >&2; exit 2", matcher={"pattern": "rm -rf /"})
     folder_hook(user_hooks(home), "gate", "exit 0", "pre-agent-turn-stop")
     return user_hooks(home)
+
+
+def entries(agent: str) -> int:
+    """How many there are for the guard, the gate and the session's start; in Vibe the first two alone."""
+    start, tool, _, stop = NAMES[agent]
+    return len({start, tool, stop})
 
 
 @pytest.mark.parametrize("number", range(max(map(len, HAND_MADE.values()))))
@@ -43,7 +63,7 @@ def test_hand_made_settings_survive_byte_for_byte(home: Path, number: int) -> No
     }
     for agent in files:
         path = home / SETTINGS[agent]
-        assert path.read_bytes().count(BRIDGE) == 3, agent  # the guard, the gate and the session's start
+        assert path.read_bytes().count(BRIDGE) == entries(agent), agent
         assert stat.S_IMODE(path.stat().st_mode) == 0o640
         assert f"+++ {path} (then)" in said
 
@@ -74,12 +94,12 @@ def an_empty_file(home: Path, agent: str) -> None:
 
 
 def a_private_file(home: Path, agent: str) -> None:
-    put(home, agent, SOMETHING[SETTINGS[agent][-4:]]).chmod(0o600)
+    put(home, agent, SOMETHING[agent]).chmod(0o600)
 
 
 def a_linked_file(home: Path, agent: str) -> None:
     """As people keep their settings in a repository of their own."""
-    path = put(home, agent, SOMETHING[SETTINGS[agent][-4:]])
+    path = put(home, agent, SOMETHING[agent])
     store = home / "dotfiles" / agent
     store.mkdir(parents=True)
     path.rename(store / path.name)
@@ -125,9 +145,8 @@ def test_files_folders_modes_and_links_are_as_they_were(home: Path, circumstance
     before = kept(home)
     install(*SETTINGS)
     installed = kept(home)
-    assert {agent: (home / path).read_bytes().count(BRIDGE) for agent, path in SETTINGS.items()} == dict.fromkeys(
-        SETTINGS, 3
-    )
+    for agent, path in SETTINGS.items():
+        assert (home / path).read_bytes().count(BRIDGE) == entries(agent), agent
     assert {path: before[path][:2] for path in before if path in installed} == {
         path: installed[path][:2] for path in before
     }
@@ -237,7 +256,7 @@ def test_what_is_no_writable_file_is_refused(home: Path, agent: str, obstacle: o
 
 def test_a_file_where_the_folder_should_be_is_refused(home: Path) -> None:
     for agent, path in SETTINGS.items():
-        (home / path).parent.parent.mkdir(exist_ok=True)
+        (home / path).parent.parent.mkdir(parents=True, exist_ok=True)
         (home / path).parent.write_text("a file")
         before = kept(home)
         assert str((home / path).parent) in refused("install", agent)
@@ -269,7 +288,7 @@ class TestDryRun:
     """The change is shown and not made."""
 
     def test_shows_the_diff_and_changes_nothing(self, home: Path) -> None:
-        paths = [put(home, agent, SOMETHING[path[-4:]]) for agent, path in SETTINGS.items()]
+        paths = [put(home, agent, SOMETHING[agent]) for agent in SETTINGS]
         before = kept(home)
         said = install(*SETTINGS, "--dry-run")
         assert said.count("this would be changed") == len(SETTINGS)
@@ -278,18 +297,18 @@ class TestDryRun:
         assert kept(home) == before
         assert records(home) == []
         shown = [line[1:] for line in said.splitlines() if line.startswith("+") and BRIDGE.decode() in line]
-        assert len(shown) == 3 * len(SETTINGS)
+        assert len(shown) == sum(map(entries, SETTINGS))
         install(*SETTINGS)
         written = [line for path in paths for line in path.read_text().splitlines()]
         assert [line for line in written if BRIDGE.decode() in line] == shown
-        assert install(*SETTINGS, "--dry-run").count("nothing would change") == len(SETTINGS)
+        assert install(*SETTINGS, "--dry-run").count("nothing to change") == len(SETTINGS)
 
 
 class TestWhatHappenedInBetween:
     """The file is the person's; it changes."""
 
     def test_what_the_person_wrote_since_stays(self, home: Path) -> None:
-        paths = [put(home, agent, SOMETHING[path[-4:]]) for agent, path in SETTINGS.items()]
+        paths = [put(home, agent, SOMETHING[agent]) for agent in SETTINGS]
         install(*SETTINGS)
         own = b'\n[[hooks]]\nevent = "Stop"\ncommand = "mine"\n'
         for path in paths:
@@ -298,8 +317,8 @@ class TestWhatHappenedInBetween:
         assert install(*SETTINGS).count("nothing changed") == len(SETTINGS)
         assert [path.read_bytes() for path in paths] == edited
         uninstall(*SETTINGS)
-        for path in paths:
-            left = SOMETHING[path.name[-4:]].replace(b"theme", b"colours")
+        for path, agent in zip(paths, SETTINGS, strict=True):
+            left = SOMETHING[agent].replace(b"theme", b"colours")
             assert path.read_bytes() == left + (own if path.suffix == ".toml" else b"")
 
     def test_an_entry_that_was_taken_out_or_bent_comes_back_once(self, home: Path) -> None:
@@ -350,7 +369,7 @@ class TestWhatHappenedInBetween:
         assert path.read_text() == 'theme = "dark" # night\n'
 
     def test_without_a_record_our_entries_go_all_the_same(self, home: Path) -> None:
-        paths = [put(home, agent, SOMETHING[path[-4:]]) for agent, path in SETTINGS.items()]
+        paths = [put(home, agent, SOMETHING[agent]) for agent in SETTINGS]
         install(*SETTINGS)
         shutil.rmtree(home / ".local")
         assert "it is installed in no agent" in refused("uninstall", "--yes")
@@ -407,6 +426,57 @@ class TestSeveralAgents:
         assert [agent for agent, path in SETTINGS.items() if (home / path).exists()] == []
 
 
+@pytest.mark.parametrize("agent", PLUGINS)
+class TestPlugin:
+    """A file that is ours as a whole."""
+
+    def test_is_written_and_removed_with_the_folders_made_for_it(self, home: Path, agent: str) -> None:
+        before = kept(home)
+        install(agent)
+        assert (home / PLUGINS[agent]).read_bytes().count(BRIDGE) == 3
+        assert "nothing changed" in install(agent)
+        uninstall(agent)
+        assert changed(before, kept(home)) == set()
+
+    def test_comes_back_if_it_was_changed(self, home: Path, agent: str) -> None:
+        install(agent)
+        path = home / PLUGINS[agent]
+        whole = path.read_bytes()
+        path.write_bytes(whole + b"// mine\n")
+        assert "not the plug-in of this version" in tenterhook("doctor", agent).stdout
+        assert "nothing changed" not in install(agent)
+        assert path.read_bytes() == whole
+
+    def test_is_shown_whole_only_if_asked_for_or_edited(self, home: Path, agent: str) -> None:
+        path = home / PLUGINS[agent]
+        assert "ENTRIES" in tenterhook("install", agent, "--dry-run").stdout
+        said = install(agent)
+        assert f"+++ {path} (a plug-in of {len(path.read_bytes().splitlines())} lines" in said
+        assert "ENTRIES" not in said
+        assert "ENTRIES" in tenterhook("uninstall", agent, "--dry-run").stdout
+        path.write_bytes(path.read_bytes() + b"// mine\n")
+        assert "-// mine" in uninstall(agent)
+        install(agent)
+        said = uninstall(agent)
+        assert f"--- {path} (a plug-in of" in said
+        assert "ENTRIES" not in said
+
+    def test_goes_without_a_record(self, home: Path, agent: str) -> None:
+        install(agent)
+        shutil.rmtree(home / ".local")
+        uninstall(agent)
+        assert not (home / PLUGINS[agent]).exists()
+
+    def test_of_another_person_is_refused_and_stays(self, home: Path, agent: str) -> None:
+        path = home / PLUGINS[agent]
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"// mine\n")
+        before = kept(home)
+        assert f"{path}: line 1: a file of this name exists that is not ours" in refused("install", agent)
+        assert kept(home) == before
+        assert records(home) == []
+
+
 class TestProject:
     """Settings of a project rather than of a person."""
 
@@ -417,6 +487,17 @@ class TestProject:
         "qwen": ".qwen/settings.json",
         "copilot": ".github/hooks/tenterhook.json",
         "droid": ".factory/settings.json",
+        "pi": ".pi/extensions/tenterhook.ts",
+        "vibe": ".vibe/hooks.toml",
+        "openhands": ".openhands/hooks.json",
+        "cline": ".cline/plugins/tenterhook.js",
+        "opencode": ".opencode/plugins/tenterhook.js",
+        "cursor": ".cursor/hooks.json",
+        "goose": ".agents/plugins/tenterhook/hooks/hooks.json",
+    }
+    MORE = {
+        "codex": {"home/.codex/config.toml"},
+        "cline": {"project/.cline/hooks/PreToolUse.zsh", "project/.cline/hooks/PostToolUse.zsh"},
     }
 
     @pytest.mark.parametrize("agent", FILES)
@@ -427,10 +508,9 @@ class TestProject:
         before = kept(home)
         ended = tenterhook("install", agent, "--project", cwd=inner)
         assert ended.returncode == 0, ended.stderr
-        assert (project / self.FILES[agent]).read_bytes().count(BRIDGE) == 3
+        assert (project / self.FILES[agent]).read_bytes().count(BRIDGE) == entries(agent)
         written = {path for path, found in kept(home).items() if found[0] == "file"} - before.keys()
-        trust = {"home/.codex/config.toml"} if agent == "codex" else set()
-        assert written == {f"project/{self.FILES[agent]}"} | trust
+        assert written == {f"project/{self.FILES[agent]}"} | self.MORE.get(agent, set())
         ended = tenterhook("uninstall", agent, "--project", "--yes", cwd=inner)
         assert ended.returncode == 0, ended.stderr
         assert changed(before, kept(home)) == set()
@@ -451,3 +531,112 @@ class TestProject:
         uninstall("gemini", "--project")
         assert (home / SETTINGS["gemini"]).read_bytes() == own
         assert records(home) == ["gemini.json"]
+
+
+YAML = sorted((Path(__file__).parent / "settings" / "hermes").iterdir())
+
+
+class TestPluginThatIsEnabled:
+    """A plug-in of ours is written whole, and its name is in a list of the person's settings."""
+
+    PLUGIN = (".hermes/plugins/tenterhook/__init__.py", ".hermes/plugins/tenterhook/plugin.yaml")
+    CONFIG = ".hermes/config.yaml"
+
+    def config(self, home: Path, content: bytes) -> Path:
+        path = home / self.CONFIG
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+        return path
+
+    @pytest.mark.parametrize("file", YAML, ids=lambda file: file.stem)
+    def test_hand_made_settings_survive_byte_for_byte(self, home: Path, file: Path) -> None:
+        path = self.config(home, file.read_bytes())
+        path.chmod(0o640)
+        before = kept(home)
+        said = install("hermes")
+        installed = kept(home)
+        folders = {"home/.hermes/plugins", "home/.hermes/plugins/tenterhook"}
+        assert changed(before, installed) == folders | {f"home/{each}" for each in (*self.PLUGIN, self.CONFIG)}
+        assert stat.S_IMODE(path.stat().st_mode) == 0o640
+        assert f"+++ {path} (then)" in said
+        assert "nothing changed" in install("hermes")
+        assert kept(home) == installed
+        uninstall("hermes")
+        assert changed(before, kept(home)) == set()
+        assert records(home) == []
+
+    def test_nothing_is_left_where_nothing_was(self, home: Path) -> None:
+        before = kept(home)
+        install("hermes")
+        bytecode = home / ".hermes/plugins/tenterhook/__pycache__/__init__.cpython-313.pyc"
+        bytecode.parent.mkdir()
+        bytecode.write_bytes(b"written by Hermes")
+        uninstall("hermes")
+        assert changed(before, kept(home)) == set()
+
+    def test_a_linked_file_stays_a_link(self, home: Path) -> None:
+        path = self.config(home, b"a: 1\n")
+        (home / "dotfiles").mkdir()
+        path.rename(home / "dotfiles" / "config.yaml")
+        path.symlink_to("../dotfiles/config.yaml")
+        before = kept(home)
+        install("hermes")
+        assert path.is_symlink()
+        assert b"- tenterhook" in path.read_bytes()
+        uninstall("hermes")
+        assert changed(before, kept(home)) == set()
+
+    def test_what_cannot_be_edited_is_refused_with_its_line_and_nothing_is_written(self, home: Path) -> None:
+        path = self.config(home, b"a: 1\nplugins:\n  enabled: all\n")
+        before = kept(home)
+        said = refused("install", "hermes")
+        assert f"{path}: line 3: `plugins.enabled` cannot be edited" in said
+        assert "add tenterhook to it yourself" in said
+        assert kept(home) == before
+
+    def test_a_name_that_was_there_already_stays(self, home: Path) -> None:
+        path = self.config(home, b"plugins: {enabled: [tenterhook]}\n")
+        install("hermes")
+        uninstall("hermes")
+        assert path.read_bytes() == b"plugins: {enabled: [tenterhook]}\n"
+
+    def test_an_agent_that_wrote_its_yaml_anew(self, home: Path) -> None:
+        path = self.config(home, b"# mine\nmodel: x\n")
+        install("hermes")
+        path.write_bytes(b"model: x\nplugins:\n  enabled:\n  - tenterhook\n  - later\nnew: 1\n")
+        assert "nothing changed" in install("hermes")
+        uninstall("hermes")
+        assert path.read_bytes() == b"model: x\nplugins:\n  enabled:\n  - later\nnew: 1\n"
+
+    def test_without_a_record_the_plugin_and_its_name_go_all_the_same(self, home: Path) -> None:
+        path = self.config(home, b"plugins:\n  enabled: [other]\n")
+        install("hermes")
+        shutil.rmtree(home / ".local")
+        uninstall("hermes")
+        assert path.read_bytes() == b"plugins:\n  enabled: [other]\n"
+        assert not (home / self.PLUGIN[0]).exists()
+
+    def test_a_plugin_of_somebody_else_with_our_name_is_refused(self, home: Path) -> None:
+        plugin = home / self.PLUGIN[0]
+        plugin.parent.mkdir(parents=True)
+        plugin.write_text("def register(ctx): pass\n")
+        before = kept(home)
+        assert "a file of this name exists that is not ours" in refused("install", "hermes")
+        assert kept(home) == before
+
+    def test_a_home_that_is_named_elsewhere_now_is_found_again(
+        self, home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before = kept(home)
+        monkeypatch.setenv("HERMES_HOME", str(home / "elsewhere"))
+        install("hermes")
+        assert (home / "elsewhere" / "config.yaml").exists()
+        monkeypatch.delenv("HERMES_HOME")
+        uninstall("hermes")
+        assert changed(before, kept(home)) == set()
+
+    def test_the_file_as_it_was_before_the_first_install_is_kept(self, home: Path) -> None:
+        self.config(home, b"model: opus\n")
+        install("hermes")
+        backups = home / ".local/state/tenterhook/installed/backups"
+        assert [path.read_bytes() for path in backups.iterdir()] == [b"model: opus\n"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from install.installations import NAMES, SETTINGS, events, install, wired
+from install.installations import EDITED, SETTINGS, events, install, wired
 from support import folder_hook, project_hooks, tenterhook
 
 if TYPE_CHECKING:
@@ -17,16 +17,17 @@ pytestmark = pytest.mark.usefixtures("project")
 
 def test_what_a_command_puts_in_force_is_wired_at_once_in_every_agent(home: Path, project: Path) -> None:
     install(*SETTINGS)
+    apart = {agent: names for agent, names in EDITED.items() if len(set(names)) == 4}  # in Vibe tool calls are wired
     said = tenterhook("new", "guard", "--on", "pre-tool-call").stdout
-    assert said.count("wired in") == len(SETTINGS)
-    assert events(home) == {agent: set(names[:2]) for agent, names in NAMES.items()}
+    assert said.count("wired in") == len(apart) == len(SETTINGS) - 1
+    assert events(home) == {agent: set(names[:2]) for agent, names in EDITED.items()}
     assert tenterhook("add", "enforce-tests").returncode == 0
-    assert all(names[3] in events(home)[agent] for agent, names in NAMES.items())
+    assert all(names[3] in events(home)[agent] for agent, names in EDITED.items())
     folder_hook(project_hooks(project), "prompts", "exit 0", "pre-agent-turn")
-    assert all(names[2] not in events(home)[agent] for agent, names in NAMES.items())
+    assert all(names[2] not in events(home)[agent] for agent, names in apart.items())
     said = tenterhook("trust", "prompts", "--yes").stdout
-    assert said.count("wired in") == len(SETTINGS)
-    assert all(names[2] in events(home)[agent] for agent, names in NAMES.items())
+    assert said.count("wired in") == len(apart)
+    assert all(names[2] in events(home)[agent] for agent, names in apart.items())
 
 
 def test_a_trusted_guard_that_is_to_fail_closed_closes_the_lines_at_once(home: Path, project: Path) -> None:

@@ -411,7 +411,7 @@ def test_long_work_shows_on_a_terminal_how_far_it_is(place: Path) -> None:
             except OSError:
                 pass  # nothing there, or it has ended
     os.close(ours)
-    assert re.search(rb"\rexporting: +\d+ %", shown), shown
+    assert re.search(rb"exporting .* \d+%", shown), shown
 
 
 @pytest.mark.parametrize(
@@ -544,13 +544,13 @@ def test_filters_choose_spans_too(place: Path, collector: Collector) -> None:
 
 @needs_otel
 def test_no_secret_leaves_the_machine_even_if_the_journal_keeps_it(place: Path, collector: Collector) -> None:
-    secret = "ghp_" + "a1B2" * 9
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     run = journals.run("guard", "failed", why=f"ValueError: {secret}", reason=f"token {secret}")
     journals.write(place, journals.record(reason=f"no: {secret}", runs=[run], fields={"env": {"TOKEN": secret}}))
     assert send(collector).returncode == 0
     assert len(collector.spans) == 2
     assert secret not in str(collector.spans)
-    assert collector.spans[0].attributes["reason"] == "no: [redacted]"
+    assert collector.spans[0].attributes["reason"] == "no: [redacted: github token]"
 
 
 @needs_otel

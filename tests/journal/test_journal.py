@@ -260,6 +260,8 @@ def test_what_a_hook_answers_never_makes_its_recording_raise(home: Path, project
     answers: list[Any] = [
         {"modified_input": {"a": [1, {"b": "\ud800"}]}},
         Decision("allow", modified_input={3: (1, 2), None: object()}),  # type: ignore[arg-type, dict-item]
+        {"modified_output": {"a": ["\ud800", "x" * 3_000_000]}},
+        Decision(modified_output={3: (1, 2), None: object()}),
         {"additional_context": "\ud800\x00", "decision": "ask"},
         Decision("deny", "x" * 3_000_000),  # type: ignore[arg-type]
     ]

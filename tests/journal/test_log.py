@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import pytest
+from rich.cells import cell_len
 
 from journal import journals
 from support import (
@@ -25,7 +26,6 @@ from support import (
     write_config,
 )
 from tenterhook import Engine, Event, bridge, cli
-from tenterhook.basics.display_text import columns
 from tenterhook.journal import writer
 
 if TYPE_CHECKING:
@@ -268,9 +268,9 @@ def test_following_begins_before_there_is_anything_and_keeps_to_its_filters(home
 def test_following_shows_each_record_once_whatever_its_time(home: Path, follower: Any) -> None:
     place = journals.folder(home)
     journals.write(place, *(journals.record(number) for number in range(3)))
-    head, own = writer._closed(writer._header(0, writer.START), writer.START)
+    head, own = writer.closed(writer._header(0, writer.START), writer.START)
     old = journals.record(time=time.time() - 3600, session_id="aside")
-    (place / "aside-1-00000000.jsonl").write_bytes(head + writer._closed(json.dumps(old).encode(), own)[0])
+    (place / "aside-1-00000000.jsonl").write_bytes(head + writer.closed(json.dumps(old).encode(), own)[0])
     process = follower("--json")
     assert [json.loads(journals.line_of(process))["session_id"] for _ in range(4)] == ["aside", "s-0", "s-1", "s-2"]
     journals.write(place, journals.record(3))
@@ -378,11 +378,11 @@ def test_log_fits_the_terminal_and_leaves_nothing_out_in_a_pipe(
     status, seen = on_a_terminal(["log"], {})
     lines = [click.unstyle(line) for line in seen.decode().splitlines()]
     assert status == 0
-    assert [line for line in lines[1:] if columns(line) > max(width, 58)] == []  # the hook's own line aside
+    assert [line for line in lines[1:] if cell_len(line) > max(width, 58)] == []  # the hook's own line aside
     assert lines[1].startswith("    ~/")
     assert lines[1].count("…") == 2
     assert lines[1].endswith("last")
-    assert columns(lines[1]) in (width, width - 1)
+    assert cell_len(lines[1]) in (width, width - 1)
     assert " ".join(line.strip() for line in lines[2:-1]) == reason
 
 
@@ -395,7 +395,7 @@ def test_what_hooks_and_people_said_is_fitted_too(home: Path, monkeypatch: pytes
     monkeypatch.setenv("COLUMNS", "80")
     _, seen = on_a_terminal(["log"], {})
     lines = [click.unstyle(line) for line in seen.decode().splitlines()]
-    assert [line for line in lines if columns(line) > 80] == []
+    assert [line for line in lines if cell_len(line) > 80] == []
     assert [line for line in lines if not line.startswith(("2", "    "))] == []
     assert "all of them" in " ".join(lines)
 

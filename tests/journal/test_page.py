@@ -20,6 +20,7 @@ from support import console_steps, folder_hook, shell_call, table_hook, user_hoo
 from tenterhook import Engine
 from tenterhook.basics import places
 from tenterhook.journal import records, settings
+from tenterhook.journal.redact import account
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "journal.md"
 TEXT = PAGE.read_text()
@@ -38,6 +39,7 @@ def settled(output: str) -> list[str]:
     """Output without what differs from run to run: times, how wide columns are, which session waited longer."""
     output = re.sub(r"(\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d", "DATE", output)
     output = re.sub(r"\d+(\.\d+)? m?s\b", "TIME", output)
+    output = output.replace(f"by {account()}", "by me")
     output = re.sub(r"[▁▂▃▄▅▆▇█]", "", output)
     return sorted(re.sub(r" +", " ", line).strip() for line in output.splitlines())
 
@@ -68,13 +70,17 @@ def test_the_tables_have_every_key_of_a_record(home: Path, project: Path) -> Non
     folder_hook(user_hooks(home), "only-watches", f"echo '{said}'", metadata={"mode": "shadow"}, priority=1)
     folder_hook(user_hooks(home), "odd", 'echo stray; echo \'{"decision": "allow"}\'', priority=2)
     folder_hook(user_hooks(home), "fails", "exit 3", priority=3)
+    folder_hook(user_hooks(home), "redacts", """echo '{"modified_output": ""}'""", "post-tool-call")
     Engine.load().decide(shell_call())
-    (record,) = journals.recorded(journals.folder(home))
-    assert set(table("of a verdict")) == set(record)
+    Engine.load().decide(shell_call(event="post-tool-call", tool_output="o"))
+    before, after = journals.recorded(journals.folder(home))
+    record = {**before, **after, "runs": [*before["runs"], *after["runs"]]}
+    assert set(table("of a verdict")) == {*record, "redacted"}
     assert set(table("of a run")) == {key for run in record["runs"] for key in run}
     schema = json.loads(resources.files("tenterhook").joinpath("schemas/record.json").read_text())
-    jsonschema.validate(record, schema)
-    assert set(schema["$defs"]["verdict"]["properties"]) == set(record)
+    jsonschema.validate(before, schema)
+    jsonschema.validate(after, schema)
+    assert set(schema["$defs"]["verdict"]["properties"]) == {*record, "redacted"}
     assert set(schema["$defs"]["run"]["properties"]) == set(table("of a run"))
 
 

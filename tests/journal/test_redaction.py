@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import random
 import string
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from journal import journals
 from support import folder_hook, shell_call, table_hook, tenterhook, until, user_hooks, write_config
 from tenterhook import Decision, Engine
-from tenterhook.journal.redaction import MARK, could_hold_secret, redacted
+from tenterhook.basics.redaction import MARK, redacted
+from tenterhook.journal.journal import Journal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -276,6 +274,19 @@ def test_a_secret_that_a_hook_repeats_is_not_kept_either(home: Path, project: Pa
     assert MARK in record["runs"][0]["stderr"]
 
 
+@pytest.mark.parametrize("much", [0, 3000, 300_000])
+def test_a_secret_in_an_output_that_a_hook_replaced_is_not_kept_and_a_long_one_is_cut(home: Path, much: int) -> None:
+    secret = "ghp_" + made(36)
+    engine = Engine(journal=Journal("library"))
+    engine.on("post-tool-call")(lambda _: {"modified_output": f"token {secret} " + "x" * much})
+    engine.decide(shell_call(event="post-tool-call", tool_output="token"))
+    record = told(home)
+    assert secret.encode() not in in_segments(home)
+    assert record["modified_output"].startswith(f"token {MARK}")
+    assert len(record["modified_output"]) <= 256 * 1024
+    assert len(record["runs"][0]["modified_output"]) <= 2000
+
+
 def test_a_secret_in_what_a_function_raises_is_not_kept(home: Path) -> None:
     _, secret = SECRETS["github app token"]
 
@@ -336,7 +347,7 @@ def test_what_an_asynchronous_hook_prints_is_redacted(home: Path, project: Path)
     )
     Engine.load(configs=[config]).decide(shell_call())
     (record,) = until(lambda: journals.recorded(journals.folder(home), "async"))
-    assert (record["stdout"], record["stderr"]) == (f"{MARK}\n", f"PASSWORD={MARK}\n")
+    assert (record["stdout"], record["stderr"]) == ("[redacted: github token]\n", "PASSWORD=[redacted: password]\n")
     assert secret.encode() not in in_segments(home)
 
 
@@ -350,19 +361,6 @@ def test_what_is_no_secret_stays_as_it_is(home: Path, value: Any) -> None:
     given = {"command": value} if isinstance(value, str) else value
     assert told(home)["fields"]["tool_input"] == given
     assert told(home)["payload"] == "full"
-
-
-def test_only_the_secret_is_taken_out() -> None:
-    assert redacted("PGPASSWORD=x9Qe4rT psql -h db") == f"PGPASSWORD={MARK} psql -h db"
-    assert redacted("psql postgres://app:x9Qe4rT@db/app") == f"psql postgres://app:{MARK}@db/app"
-    assert redacted({"a": 1, "token": "x9Qe4rT", "b": ["x"]}) == {"a": 1, "token": MARK, "b": ["x"]}
-    assert redacted("login --token x9Qe4rT7 --verbose") == f"login --token {MARK} --verbose"
-
-
-def test_what_was_redacted_is_left_alone_the_second_time() -> None:
-    for value, _ in SECRETS.values():
-        once = redacted(value)
-        assert redacted(once) == once
 
 
 # ---- as its owner wants it
@@ -393,7 +391,8 @@ def test_without_payloads_nothing_of_them_is_kept(home: Path, project: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("payloads", "stdout"), [("redacted", f"{MARK}\n"), ("full", "ghp_abcdefghijklmnopqrstuvwxyz01\n"), ("none", None)]
+    ("payloads", "stdout"),
+    [("redacted", "[redacted: github token]\n"), ("full", "ghp_abcdefghijklmnopqrstuvwxyz01\n"), ("none", None)],
 )
 def test_the_setting_holds_for_asynchronous_hooks_too(
     home: Path, project: Path, payloads: str, stdout: str | None
@@ -409,85 +408,3 @@ def test_a_large_event_is_cut_and_says_so(home: Path) -> None:
     fire({"content": "x" * 400_000, "file_path": "/w/a"})
     assert told(home)["payload"] == "cut"
     assert len(in_segments(home)) < 10_000
-
-
-# ---- whatever comes
-
-# letters that none of the signs of a secret can be written with
-PLAIN = st.text(st.sampled_from("bdfghijlmqruvwxz0123456789 .,()[]{}<>+*%\n\täöß漢字🎣"), max_size=200)
-ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=80),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
-    max_leaves=12,
-)
-SIGNS = (
-    *(
-        "password",
-        "token",
-        "=",
-        ":",
-        " ",
-        '"',
-        "'",
-        "\\",
-        "\n",
-        "https://",
-        "u:",
-        "@",
-        "Bearer ",
-        "sk-",
-        "eyJ",
-        ".",
-        "-",
-    ),
-    *("-----BEGIN ", "PRIVATE KEY-----", "--", "AKIA", "a1" * 9, "{", "}", "(", "$", "key", "\ud800", "ſ", "İ", "é"),
-)
-PIECES = st.sampled_from(SIGNS)
-
-
-@given(PLAIN)
-def test_a_text_without_any_sign_is_returned_as_it_is(text: str) -> None:
-    assert redacted(text) is text
-
-
-@given(ANYTHING)
-def test_redaction_never_raises(value: Any) -> None:
-    json.dumps(redacted(value))
-
-
-@settings(max_examples=400)
-@given(st.lists(PIECES, max_size=30).map("".join))
-def test_redaction_of_what_looks_like_secrets_never_raises(text: str) -> None:
-    once = redacted(text)
-    assert isinstance(once, str)
-    assert redacted({"a": [text]}) == {"a": [once]}
-
-
-RUNAWAYS = {
-    "names": "token" * 40_000,
-    "names apart": "token-" * 40_000,
-    "addresses": "key " + "a-" * 100_000,
-    "addresses with dots": "://" + "a.b." * 60_000,
-    "tokens": "eyJaaaaaaaa-" * 20_000,
-    "keys": "sk-a-" * 50_000,
-    "spaces": "password" + " " * 200_000,
-    "quotes": 'password="' * 30_000,
-    "colons": "https://a:" * 30_000,
-    "beginnings": "-----BEGIN PRIVATE KEY----- " * 10_000,
-    "equals": "secret=" * 40_000,
-    "options": "--token " * 40_000,
-    "backslashes": 'password="' + "\\" * 200_000,
-}
-
-
-@pytest.mark.parametrize("name", RUNAWAYS)
-def test_no_text_takes_long(name: str) -> None:
-    """An agent waits for it, and a model may have written it: 200 kB that took minutes would be a verdict lost."""
-    begun = time.monotonic()
-    redacted(RUNAWAYS[name])
-    assert time.monotonic() - begun < 5
-
-
-def test_the_modes_of_agents_are_not_worth_a_look() -> None:
-    for mode in ("default", "plan", "acceptEdits", "dontAsk", "bypassPermissions", "yolo", "never", "on-request"):
-        assert not could_hold_secret(f'{{"permission_mode": "{mode}", "tool_use_id": "toolu_01"}}')

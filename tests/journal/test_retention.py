@@ -115,8 +115,8 @@ def test_what_was_written_aside_goes_with_age_too(home: Path, project: Path) -> 
     place = journals.folder(home)
     fill(home, 2)
     aside = place / "aside-1-00000000.jsonl"
-    head, own = writer._closed(writer._header(0, writer.START), writer.START)
-    aside.write_bytes(head + writer._closed(json.dumps(journals.record()).encode(), own)[0])
+    head, own = writer.closed(writer._header(0, writer.START), writer.START)
+    aside.write_bytes(head + writer.closed(json.dumps(journals.record()).encode(), own)[0])
     assert journals.is_whole()
     os.utime(aside, (0, 0))
     fill(home, 6, first=2)

@@ -219,7 +219,7 @@ def test_an_inserted_line_is_found(written: Bytes, tmp_path: Path) -> None:
     lines = written[segment].splitlines(keepends=True)
     head = json.loads(lines[1])["hash"]
     made_up = json.dumps(journals.record(99)).encode()
-    forged, _ = writer._closed(made_up, head)  # right in itself, and after the right line
+    forged, _ = writer.closed(made_up, head)  # right in itself, and after the right line
     inserted = {
         "a copy of another": (lines[0], 3),
         "the same once more": (lines[1], 3),

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
-from tools.moving_picture import Line, Piece, drawn, wrapped
+from tools.moving_picture import Line, Piece, drawn
 
 ROOT = Path(__file__).parent.parent.parent
 PICTURE = ROOT / "docs" / "pictures" / "demo.svg"
@@ -18,12 +18,13 @@ def words(picture: str) -> str:
 
 def test_the_picture_shows_the_demo_as_it_is_now() -> None:
     demo = (ROOT / "examples" / "demo.py").read_text()
-    scenes = re.findall(r'^    "(.+)": ".+",$', demo, re.MULTILINE)
-    happened = re.findall(r'yield "(.+?)", ', demo)
+    scenes = re.findall(r'^    "(.+)": [A-Z]+,$', demo, re.MULTILINE)
+    said = re.findall(r'Turn\(\s*"(.+?)"', demo)
     shown = words(PICTURE.read_text())
-    missing = [text for text in (*scenes, *happened) if text not in shown]
-    assert scenes
-    assert missing == ["The context is compacted"], "make picture"
+    missing = [text for text in (*scenes, *said) if text not in shown]
+    assert (len(scenes), len(said)) == (4, 9)
+    assert missing == ["Then I will not deploy it."], "make picture"  # it is answered with yes
+    assert shown.endswith("tenterhook setup")
 
 
 def test_a_page_can_show_it_without_asking_anybody_else() -> None:
@@ -32,7 +33,7 @@ def test_a_page_can_show_it_without_asking_anybody_else() -> None:
     assert "<script" not in text
     assert set(re.findall(r"https?://[^\s\"'<]+", text)) <= {
         "http://www.w3.org/2000/svg",
-        "https://setup.example.invalid/install.sh",
+        "https://setup.example.invalid/x.sh",
     }
 
 
@@ -50,8 +51,3 @@ def test_the_last_lines_stay_and_nothing_takes_long() -> None:
 
 def test_what_is_code_in_a_picture_is_shown_as_it_was_typed() -> None:
     assert "echo <b> & true" in words(drawn([Line([Piece(0, "echo <b> & true")])], 80, "<"))
-
-
-def test_a_long_line_breaks_between_words() -> None:
-    parts = wrapped(Line([Piece(0, "  one two three four", "yellow")]), 12)
-    assert [part.text for part in parts] == ["  one two", "    three", "    four"]

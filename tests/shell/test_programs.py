@@ -194,25 +194,3 @@ def test_the_arguments_from_a_subcommand_on_are_those_without_the_options_before
     line: str, arguments: list[str]
 ) -> None:
     assert [" ".join(words) for words in programs.from_subcommand(line.split())] == arguments
-
-
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [
-        (["sed", "-n", "s/a/b/", "f"], ["s/a/b/"]),
-        (["sed", "-e", "1d", "f"], ["1d"]),
-        (["jq", "--arg", "a", "b", ".a", "f"], [".a"]),
-        (["sqlite3", "db", "select 1"], ["select 1"]),
-        (["vim", "+1d", "f"], ["+1d"]),
-        (["make", "-C", "x", "all"], ["-C", "x", "all"]),
-        (["python3", "check.py", "a"], ["check.py"]),
-        (["grep", "-e", "a", "f"], []),
-    ],
-)
-def test_program_text_is_what_a_program_is_given_in_its_own_language(words: list[str], text: list[str]) -> None:
-    assert list(dict.fromkeys(programs.program_text(words, None))) == text
-
-
-def test_programs_that_run_their_input_are_known() -> None:
-    assert all(programs.runs_stdin(line.split()) for line in ("sh", "bash -s a", "python3 - a", "psql db", "ssh host"))
-    assert not any(programs.runs_stdin(line.split()) for line in ("sh f", "cat", "python3 f.py", "jq .", "ssh host ls"))

@@ -189,7 +189,7 @@ def test_a_command_that_is_not_literally_in_the_line_has_no_place(line: str) -> 
 
 
 def test_a_command_without_a_shell_has_no_place() -> None:
-    (first, second) = reader.read_words(["sudo", "rm", "a b"], PROJECT, {}).commands
+    (first, second) = reader.read(["sudo", "rm", "a b"], PROJECT, {}).commands
     assert (first.words, second.words, second.through, second.span) == (
         ["sudo", "rm", "a b"],
         ["rm", "a b"],

@@ -11,7 +11,7 @@ from tenterhook.agents import AGENTS, FORMATS, dialect
 from tenterhook.authoring import cases, expectations
 from tenterhook.catalog import layer_settings as hooks_toml
 from tenterhook.cli import sample_events, show
-from tenterhook.events import EVENTS, TOOL_NAMES, Effect
+from tenterhook.events import EVENTS, OUTPUT_FIELDS, TOOL_NAMES, Effect
 from tenterhook.formats import fields, settings
 from tools.reference.markdown import code, codes, sentence, table
 from tools.reference.words import BASE, FIELDS, FUNCTION, WHEN
@@ -106,7 +106,15 @@ def _sent() -> Iterator[str]:
         yield f"```json\n{json.dumps(show.example(spec, family), indent=2)}\n```\n\n"
     yield "## Tools\n\nEvery name of a row is the same tool to a matcher; which agent uses which does not matter.\n\n"
     yield table(("tool", "other names"), ((code(names[0]), codes(names[1:])) for names in TOOL_NAMES))
-    yield "`apply_patch` is found as `WriteFile` and as `StrReplaceFile`.\n\n"
+    yield "`apply_patch` and `editor` are found as `WriteFile` and as `StrReplaceFile`, `file_editor` as what its "
+    yield "`command` makes of it: `WriteFile` (`create`), `ReadFile` (`view`) or `StrReplaceFile`.\n\n"
+    yield "A tool of an MCP server is found under the agent's own name, as `mcp:server/tool` and as\n"
+    yield "`mcp__server__tool` ([more](hooks.md#tools-of-mcp-servers)). Agents spell them:\n\n"
+    spelt: dict[str, list[str]] = {}
+    for agent in AGENTS.values():
+        spelling = "tool" if agent.mcp_spelling is None else "{}server{}tool".format(*agent.mcp_spelling)
+        spelt.setdefault(spelling, []).append(agent.title)
+    yield table(("the agent's own name", "agents"), ((code(name), ", ".join(names)) for name, names in spelt.items()))
 
 
 def _events() -> Iterator[str]:
@@ -130,6 +138,8 @@ def _event(spec: EventSpec) -> Iterator[str]:
         ("a matcher is tested against", _target(spec)),
         ("a block means", sentence(spec.block)),
     ]
+    if spec.name in OUTPUT_FIELDS:
+        facts.append(("`modified_output` replaces", f"`{OUTPUT_FIELDS[spec.name]}`, in what the model sees"))
     if spec.array_block:
         facts.append(("in the array format", sentence(spec.array_block)))
     effects: dict[Effect, list[str]] = {}
@@ -144,7 +154,7 @@ def _event(spec: EventSpec) -> Iterator[str]:
 
 
 def _names_in(agent: str, spec: EventSpec) -> str:
-    return codes(native for native, ours in AGENTS[agent].events.items() if ours == spec.name)
+    return codes(native for native in AGENTS[agent].events if spec.name in AGENTS[agent].meanings(native))
 
 
 def _target(spec: EventSpec) -> str:

@@ -113,5 +113,9 @@ REMEDIES = {
         "fix the name, or take the entry out; `tenterhook list` shows the names. A project's `hooks.toml` "
         "can change the project's hooks only."
     ),
+    "bad-lock": "restore the file from version control, or lock again with `tenterhook pack update`.",
+    "bad-pack": "fix the entry; `tenterhook pack show NAME` lists the hooks of a pack.",
+    "pack-not-locked": "`tenterhook pack update` fetches it, shows it and locks it.",
+    "pack-differs": "`tenterhook pack verify --fetch` restores the locked bytes; in a new clone, so does `trust`.",
     "untrusted-settings": "look at it, then `tenterhook trust hooks.toml`.",
 }

@@ -52,6 +52,8 @@ FIELDS = {
     "final_message": "the model's last message",
     "id": "the request's id",
     "kind": "which kind of task",
+    "tool_kind": "of a tool of one's own that was named: the tool that it counts as, such as `Shell`",
+    "mcp_names": "of an MCP server's tool: its names `mcp:server/tool`, one for each reading of the agent's own name",
     "model": "the model's name",
     "notification_type": "which kind of notification",
     "origin_kind": "who began the turn",

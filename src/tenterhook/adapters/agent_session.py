@@ -9,18 +9,21 @@ import asyncio
 import contextlib
 import copy
 import os
+import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..approvals.gate import Gate, Permit
 from ..approvals.requests import Call
-from ..basics import agent_marks, processes
+from ..basics import agent_marks, light_json, processes
 from ..engine import model_messages, stop_limit
 from ..engine.sessions import fresh_id
 from ..engine.stop_limit import StopLimit
+from ..events import tool_kinds
 from ..model import Action, Event, Verdict
+from . import own_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Self
 
     from ..approvals.gate import MoreRules
@@ -36,6 +39,22 @@ class Subagent(NamedTuple):
     name: str
     description: str
     kind: str = "general"
+
+
+class ToolFeedback(NamedTuple):
+    """What hooks say about a call that is over: `texts` go to the model beside the result."""
+
+    texts: list[str]
+    verdict: Verdict
+
+    @property
+    def output(self) -> Any | None:
+        """What the model sees instead of the tool's output or error; None: unchanged."""
+        return self.verdict.modified_output
+
+    def text(self, original: str) -> str:
+        """Return what the model sees of a result that is a text."""
+        return original if self.output is None else light_json.text(self.output)
 
 
 class TurnState:
@@ -79,18 +98,28 @@ class AgentSession:
         say: Callable[[str], None] | None = None,
         keep: Callable[[str], None] | None = None,
         kept_waiting: Callable[[str], None] | None = None,
+        tools: Mapping[str, str] | None = None,
     ) -> None:
         """`mode`: which tools need approval if no hook decides; `surfaces`: where approval is asked for.
 
         `max_steps`: the number of requests after which a turn ends; a limit of the framework takes precedence.
         Callbacks: `told` for every verdict, `answered` for every answer, `say` for messages to the user, `keep` for
-        texts of the session that the model does not get, `kept_waiting` for texts of the model's next request.
+        texts of the session that the model does not get, `kept_waiting` for texts of the model's next request. `tools`
+        says which tool a tool of your own counts as, in addition to those of the engine.
         """
         self.engine = engine
+        self._kinds = {**engine.tools, **tool_kinds(tools or {})}
+        self._noticed: set[str] = set()  # tools that were looked at
         self.session_id = session_id or self.fresh_session_id()
         self.work_dir = os.path.abspath(work_dir)
         self.gate = Gate(
-            self.decide, mode=mode, rules=rules, more_rules=more_rules, surfaces=surfaces, told=self._answered
+            self.decide,
+            mode=mode,
+            rules=rules,
+            more_rules=more_rules,
+            surfaces=surfaces,
+            told=self._answered,
+            tools=self._kinds,
         )
         self.answered = answered
         self.max_steps = max_steps
@@ -109,6 +138,7 @@ class AgentSession:
 
     async def decide(self, event: Event) -> Verdict:
         """Run the hooks of an event and return the verdict."""
+        event = event.with_kind(self._kinds)
         return self._notify(event, await self.engine.adecide(event))
 
     async def fire(self, name: str, **fields: Any) -> Verdict:
@@ -147,6 +177,17 @@ class AgentSession:
                 agent_marks.mark(processes.this())
             except OSError as error:
                 self.say(f"tenterhook: this process could not be marked as an agent: {error.strerror}")
+
+    def notice_tool(self, name: str, parameters: Mapping[str, Any]) -> None:
+        """Warn once about a tool that looks like a shell and is not named in `tools`.
+
+        `parameters` are the `properties` of its JSON schema.
+        """
+        if name in self._noticed:
+            return
+        self._noticed.add(name)
+        if name not in self._kinds and own_tools.looks_like_shell(name, parameters):
+            warnings.warn(own_tools.advice(name), own_tools.UnnamedToolWarning, stacklevel=3)
 
     def for_turn(self) -> Self:
         """Return the same session with a turn of its own; runs at the same time do not share one."""
@@ -247,17 +288,18 @@ class AgentSession:
         reason = permit.reason or "Refused"
         if permit.ends_turn:
             self.turn.reject(reason)
-        return reason, await self.failed(permit.call, reason)
+        feedback = await self.failed(permit.call, reason)
+        return feedback.text(reason), feedback.texts
 
-    async def failed(self, call: Call, error: str, exit_code: int | None = None) -> list[str]:
-        """Report a failed call. Return texts for the model beside the error. `exit_code` is that of a command."""
+    async def failed(self, call: Call, error: str, exit_code: int | None = None) -> ToolFeedback:
+        """Report a failed call. `exit_code` is that of a command."""
         self.turn.heard.add(call.tool_use_id)
         about = {**_tool(call), "error": error, "exit_code": exit_code}
-        return model_messages.beside_result(await self.fire("post-tool-call-failure", **about))
+        return _feedback(await self.fire("post-tool-call-failure", **about))
 
-    async def succeeded(self, call: Call, output: Any) -> list[str]:
-        """Report a successful call. Return texts for the model beside the result."""
-        return model_messages.beside_result(await self.fire("post-tool-call", **_tool(call), tool_output=output))
+    async def succeeded(self, call: Call, output: Any) -> ToolFeedback:
+        """Report a successful call."""
+        return _feedback(await self.fire("post-tool-call", **_tool(call), tool_output=output))
 
     async def stop(self, said: str | None) -> list[str]:
         """Ask the hooks whether the run may stop. Return the texts for the model if it must go on, else nothing.
@@ -325,6 +367,10 @@ class AgentSession:
 
     def _whose(self) -> dict[str, Any]:
         return {} if self.subagent is None else {"agent_id": self.subagent.id, "agent_type": self.subagent.name}
+
+
+def _feedback(verdict: Verdict) -> ToolFeedback:
+    return ToolFeedback(model_messages.beside_result(verdict), verdict)
 
 
 def _about(subagent: Subagent) -> dict[str, Any]:

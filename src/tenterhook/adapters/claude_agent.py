@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from claude_agent_sdk.types import HookEvent
 
     from ..approvals.requests import Call
+    from .agent_session import ToolFeedback
 
 EVENTS = {
     "pre-session": "you, with `begin`",
@@ -126,7 +127,7 @@ class HooksCallbacks(AgentSession):
 
     def _body(self, received: wire.Received, verdict: Verdict) -> dict[str, Any]:
         """Return the verdict as Claude Code's JSON."""
-        reply, lost = wire.reply(AGENT.title, AGENT.capabilities, received, verdict)
+        reply, lost = wire.reply(AGENT.title, AGENT.capabilities, received, verdict, AGENT.native_output)
         for what in lost:
             self.say(f"tenterhook: Claude Code could not be given at {received.native}: {what}")
         answer = AGENT.answer(reply)
@@ -137,6 +138,9 @@ class HooksCallbacks(AgentSession):
 
     async def _tool_asked(self, received: wire.Received) -> Verdict:
         wanted = self._call(received)
+        if wanted.mcp_names:  # the others are Claude's own; the SDK tells of a tool no sooner than it is called
+            strings = [key for key, value in wanted.tool_input.items() if isinstance(value, str)]
+            self.notice_tool(wanted.tool_name, {key: {"type": "string"} for key in strings})
         try:
             permit = await asyncio.wait_for(self.permit(wanted), _TIMEOUT)
         except TimeoutError:
@@ -150,11 +154,11 @@ class HooksCallbacks(AgentSession):
 
     async def _tool_ended(self, received: wire.Received) -> Verdict:
         output = received.event.fields.get("tool_output")
-        return _context(received, await self.succeeded(self._call(received), output))
+        return _feedback(received, await self.succeeded(self._call(received), output))
 
     async def _tool_failed(self, received: wire.Received) -> Verdict:
         error = str(received.event.fields.get("error", ""))
-        return _context(received, await self.failed(self._call(received), error))
+        return _feedback(received, await self.failed(self._call(received), error))
 
     async def _turn_asked(self, received: wire.Received) -> Verdict:
         self.turn = TurnState()
@@ -207,6 +211,12 @@ def _whose(payload: dict[str, Any]) -> tuple[str, str]:
 
 def _deny(received: wire.Received, reason: str) -> Verdict:
     return Verdict(received.event.canonical, Action.DENY, reason)
+
+
+def _feedback(received: wire.Received, feedback: ToolFeedback) -> Verdict:
+    return _context(received, feedback.texts)._replace(
+        runs=feedback.verdict.runs, modified_output=feedback.verdict.modified_output
+    )
 
 
 def _context(received: wire.Received, texts: list[str]) -> Verdict:

@@ -14,6 +14,7 @@ import contextvars
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypeVar
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from langgraph.types import Command
 
     from ..approvals.gate import Permit
+    from .agent_session import ToolFeedback
 
     Result = ToolMessage | Command[Any]
 
@@ -130,7 +132,7 @@ class HooksMiddleware(AgentSession, AgentMiddleware[HooksState, Any]):
         except GraphBubbleUp:  # a pause, or a jump
             raise
         except Exception as error:
-            await session.failed(permit.call, str(error))
+            _set_text(error, await session.failed(permit.call, str(error)))
             raise
         return await session._ended(permit, result)
 
@@ -156,7 +158,7 @@ class HooksMiddleware(AgentSession, AgentMiddleware[HooksState, Any]):
         except GraphBubbleUp:
             raise
         except Exception as error:
-            _run_sync(session.failed(permit.call, str(error)))
+            _set_text(error, _run_sync(session.failed(permit.call, str(error))))
             raise
         return _run_sync(session._ended(permit, result))
 
@@ -177,6 +179,9 @@ class HooksMiddleware(AgentSession, AgentMiddleware[HooksState, Any]):
         return self._turns.setdefault(turn_id, session)
 
     def _instructed(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        for tool in request.tools:
+            if not isinstance(tool, dict):  # else the model's provider runs it
+                self.notice_tool(tool.name, tool.args)
         if not self.context:
             return request
         given = request.system_message
@@ -196,16 +201,30 @@ class HooksMiddleware(AgentSession, AgentMiddleware[HooksState, Any]):
     async def _ended(self, permit: Permit, result: Result) -> Result:
         if not isinstance(result, ToolMessage):  # a command, which has no place for texts
             own = _message(result, permit.call.tool_use_id)
-            texts = await self._finish(permit, own) if own else await self.succeeded(permit.call, str(result))
+            if own is None:
+                texts = (await self.succeeded(permit.call, str(result))).texts
+            else:
+                message, texts = await self._finish(permit, own)
+                result = _with_message(result, own, message)
             self.waiting += [*permit.context, *texts]
             return result
-        return _with(result, [*permit.context, *await self._finish(permit, result)])
+        result, texts = await self._finish(permit, result)
+        return _with(result, [*permit.context, *texts])
 
-    async def _finish(self, permit: Permit, message: ToolMessage) -> list[str]:
-        """Run the hooks for a call's result, which may be an error, and return their texts."""
+    async def _finish(self, permit: Permit, message: ToolMessage) -> tuple[ToolMessage, list[str]]:
+        """Run the hooks for a call's result, which may be an error. Return it as they leave it, and their texts."""
         end = self.failed if message.status == "error" else self.succeeded
         output = message.content if isinstance(message.content, str) else said_text(message.content)
-        return await end(permit.call, output)
+        feedback = await end(permit.call, output)
+        if feedback.output is not None:
+            message = message.model_copy(update={"content": feedback.text("")})
+        return message, feedback.texts
+
+
+def _set_text(error: Exception, feedback: ToolFeedback) -> None:
+    """Give an error the text that hooks want: other middleware may catch it and show it to the model."""
+    if feedback.output is not None:
+        error.args = (feedback.text(""),)
 
 
 def _message(command: Any, call_id: str) -> ToolMessage | None:
@@ -214,6 +233,14 @@ def _message(command: Any, call_id: str) -> ToolMessage | None:
     messages = update.get("messages", ()) if isinstance(update, dict) else ()
     own = (each for each in messages if isinstance(each, ToolMessage) and each.tool_call_id == call_id)
     return next(own, None)
+
+
+def _with_message(command: Any, own: ToolMessage, message: ToolMessage) -> Any:
+    """Return a command with another message in the place of a call's result."""
+    if message is own:
+        return command
+    messages = [message if each is own else each for each in command.update["messages"]]
+    return replace(command, update={**command.update, "messages": messages})
 
 
 def _said(messages: Sequence[Any], session: AgentSession) -> str | None:

@@ -188,6 +188,7 @@ class HooksRunner(AgentSession):
     def _guarded_tool(self, tool: Tool) -> Tool:
         if not isinstance(tool, FunctionTool):
             return tool
+        self.notice_tool(tool.name, tool.params_json_schema.get("properties", {}))
         guarded = copy.copy(tool)
         guarded.on_invoke_tool = _Invoker(self, tool)
         return guarded
@@ -243,12 +244,14 @@ class _Invoker:
         try:
             output = await self._raising.on_invoke_tool(context, arguments)
         except Exception as error:
-            more = await self.session.failed(permit.call, str(error))
+            feedback = await self.session.failed(permit.call, str(error))
             message = await self._message(context, error)
             if message is None:
                 raise
-            return _with(message, [*permit.context, *more])
-        return _with(output, [*permit.context, *await self.session.succeeded(permit.call, _plain(output))])
+            return _with(feedback.text(message), [*permit.context, *feedback.texts])
+        feedback = await self.session.succeeded(permit.call, _plain(output))
+        output = output if feedback.output is None else feedback.text("")
+        return _with(output, [*permit.context, *feedback.texts])
 
     async def _message(self, context: ToolContext[Any], error: Exception) -> str | None:
         """Return the tool's own message for an error; None if the run fails."""

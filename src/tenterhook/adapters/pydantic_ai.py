@@ -9,12 +9,13 @@ background work; those of turns and subagents are fired here. A tool that return
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 from pydantic_ai.agent import CallToolsNode, ModelRequestNode
 from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.exceptions import ToolFailed
+from pydantic_ai.exceptions import ModelRetry, ToolFailed, ToolFailedError, ToolRetryError
 from pydantic_ai.messages import ModelRequest, UserPromptPart
 from pydantic_ai.result import FinalResult
 from pydantic_ai.run import AgentRunResult
@@ -75,6 +76,11 @@ class HooksCapability(AgentSession, AbstractCapability[Any]):
         await self.end_turn(self._said or "" if was_cut_off else said_text(result.output))
         return result
 
+    async def prepare_tools(self, ctx: RunContext[Any], tool_defs: list[ToolDefinition]) -> list[ToolDefinition]:
+        for tool in tool_defs:
+            self.notice_tool(tool.name, tool.parameters_json_schema.get("properties", {}))
+        return tool_defs
+
     async def before_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
         tell(ctx, request_context, [*self.turn.context, *self.take_waiting()])
         self.turn.context.clear()
@@ -127,19 +133,23 @@ class HooksCapability(AgentSession, AbstractCapability[Any]):
             args = args if wanted.tool_input is given else _validated(ctx, call.tool_name, wanted.tool_input)
             output = await handler(args)
         except Exception as error:
-            self.turn.context += await self.failed(wanted, str(error))
-            raise
+            feedback = await self.failed(wanted, str(error))
+            self.turn.context += feedback.texts
+            if feedback.output is None:
+                raise
+            raise _with_text(error, feedback.text("")) from None
         exit_code = _exit_code(output)
         if exit_code:  # the model gets the result anyway
-            self.turn.context += await self.failed(wanted, said_text(_output(output)), exit_code)
+            feedback = await self.failed(wanted, said_text(_output(output)), exit_code)
         else:
-            self.turn.context += await self.succeeded(wanted, _output(output))
-        return output
+            feedback = await self.succeeded(wanted, _output(output))
+        self.turn.context += feedback.texts
+        return output if feedback.output is None else _replaced(output, feedback.output)
 
     async def _report_not_run(self, node: Any, request: Any) -> None:
         """Report calls that did not run: of an unknown tool, or with invalid input."""
         calls = {call.tool_call_id: call for call in node.model_response.tool_calls}
-        for part in list(request.parts):
+        for number, part in enumerate(request.parts):
             call = calls.get(getattr(part, "tool_call_id", ""))
             if call is None or call.tool_call_id in self.turn.heard:
                 continue
@@ -148,7 +158,10 @@ class HooksCapability(AgentSession, AbstractCapability[Any]):
             except ValueError:
                 given = {"arguments": call.args}
             wanted = self.call(call.tool_name, given, call.tool_call_id)
-            self.turn.context += await self.failed(wanted, _error_text(part))
+            feedback = await self.failed(wanted, _error_text(part))
+            self.turn.context += feedback.texts
+            if feedback.output is not None:
+                request.parts[number] = replace(part, content=feedback.text(""))
 
 
 def tell(ctx: RunContext[Any], request_context: Any, texts: Sequence[str]) -> None:
@@ -185,6 +198,22 @@ def _validated(ctx: RunContext[Any], tool_name: str, tool_input: dict[str, Any])
     except ValidationError as error:
         what = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
         raise ToolFailed(f"A hook has modified the input into one that the tool does not take: {what}") from None
+
+
+def _with_text(error: Exception, text: str) -> Exception:
+    """Return an error with another text for the model; one that ends the run, which no model sees, as it is."""
+    if isinstance(error, ToolFailedError):
+        return ToolFailedError(replace(error.tool_failed, content=text))
+    if isinstance(error, ToolRetryError):
+        return ToolRetryError(replace(error.tool_retry, content=text))
+    if isinstance(error, (ToolFailed, ModelRetry)):
+        return type(error)(text)
+    return error
+
+
+def _replaced(output: Any, value: Any) -> Any:
+    """Return a tool's output with another value, and nothing else for the model."""
+    return replace(output, return_value=value, content=None) if hasattr(output, "return_value") else value
 
 
 def _output(output: Any) -> Any:

@@ -23,6 +23,14 @@ _MODULES = {
     "qwen": "qwen",
     "copilot": "copilot",
     "droid": "droid",
+    "pi": "pi",
+    "vibe": "vibe",
+    "openhands": "openhands",
+    "hermes": "hermes",
+    "cline": "cline",
+    "opencode": "opencode",
+    "cursor": "cursor",
+    "goose": "goose",
 }
 # The formats that are an agent's own settings (`events.AGENTS`), each with that agent.
 FORMATS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini", "qwen": "qwen"}

@@ -17,6 +17,11 @@ _OTHERS = (
     *("TeammateIdle", "TaskCreated", "TaskCompleted", "Elicitation", "ElicitationResult", "ConfigChange"),
     *("InstructionsLoaded", "CwdChanged", "DirectoryAdded", "MessageDisplay"),
 )
+_BLOCKS = (
+    *("pre-tool-call", "permission-request", "pre-agent-turn", "pre-agent-turn-stop", "post-subagent"),
+    "pre-context-compact",
+)
+_HEARD = ("pre-session", "pre-agent-turn", "pre-tool-call", "post-tool-call", "post-tool-call-failure", "pre-subagent")
 
 
 class ClaudeCode(protocol.Agent):
@@ -25,23 +30,14 @@ class ClaudeCode(protocol.Agent):
 
     events: ClassVar = {**claude_json.EVENTS, **dict.fromkeys(_OTHERS, wire.OTHER)}
     capabilities = wire.Capabilities(
-        blocks=frozenset(
-            (
-                *("pre-tool-call", "permission-request", "pre-agent-turn", "pre-agent-turn-stop", "post-subagent"),
-                "pre-context-compact",
-            )
-        ),
-        context=frozenset(
-            (
-                *("pre-session", "pre-agent-turn", "pre-tool-call", "post-tool-call", "post-tool-call-failure"),
-                "pre-subagent",
-            )
-        ),
+        blocks=frozenset(_BLOCKS),
+        context=frozenset(_HEARD),
         asks=True,
         approves=True,
         modifies=True,
         answers_permission=True,
         messages=True,
+        replaces_output=True,
     )
     dialect = claude_json.Dialect(
         "claude",
@@ -63,6 +59,11 @@ class ClaudeCode(protocol.Agent):
     )
     env_file = ("CLAUDE_ENV_FILE", "session-env")
     unattended = (b"CLAUDE_CODE_SESSION_ATTENDED", b"0")
+
+    def native_output(self, received: wire.Received, output: Any) -> Any | None:
+        from . import claude_outputs
+
+        return claude_outputs.shaped(received.event.tool_output, output)
 
     def answer(self, reply: wire.Reply) -> dict[str, Any] | None:
         if reply.deny is None or reply.event == "permission-request":
@@ -86,8 +87,9 @@ class ClaudeCode(protocol.Agent):
     def switches(self, settings: str, root: str) -> Iterator[tuple[str, str]]:
         from .settings_files import disabled_hooks
 
-        managed = "/etc/claude-code/managed-settings.json"
-        yield from disabled_hooks(settings, os.path.join(root, self.directory), managed)
+        yield from disabled_hooks(
+            settings, os.path.join(root, self.directory), "/etc/claude-code/managed-settings.json"
+        )
 
     headless_settings = ".claude/settings.json"
 
@@ -109,9 +111,8 @@ class ClaudeCode(protocol.Agent):
         }
 
     def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:
-        flags = ["--dangerously-skip-permissions"]
-        if mode == protocol.PLAIN:
-            flags = ["--permission-mode", "default", "--allowed-tools=Bash,Read,Write,Edit,Agent"]
+        plain = ["--permission-mode", "default", "--allowed-tools=Bash,Read,Write,Edit,Agent"]
+        flags = plain if mode == protocol.PLAIN else ["--dangerously-skip-permissions"]
         flags += ["--continue"] if resume else []
         return [str(executable), *flags, "--print", prompt]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ..basics import light_json
 from ..basics.named_tuples import NamedTuple
+from .wire import output_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ def answer(reply: Reply) -> dict[str, Any] | None:
         specific |= {"permissionDecision": "allow", "permissionDecisionReason": reply.approve}
     if reply.tool_input is not None:
         specific["updatedInput"] = reply.tool_input
+    if reply.output is not None:
+        specific["updatedToolOutput"] = reply.output
     return with_texts(reply, specific)
 
 
@@ -125,6 +128,17 @@ def with_texts(reply: Reply, specific: dict[str, Any]) -> dict[str, Any]:
     if specific:
         content["hookSpecificOutput"] = {"hookEventName": reply.native, **specific}
     return content
+
+
+def output_and_context(reply: Reply) -> str:
+    """Return a replaced output as one text, with the context after it."""
+    return "\n\n".join(filter(None, (output_text(reply.output), reply.context)))
+
+
+def block_with_output(reply: Reply) -> dict[str, Any]:
+    """Return a block after a tool, which an agent takes as the result that its model sees."""
+    message = {} if reply.message is None else {"systemMessage": reply.message}
+    return {"decision": "block", "reason": output_and_context(reply), **message}
 
 
 def _permission(reply: Reply) -> dict[str, Any]:

@@ -38,10 +38,12 @@ class Codex(protocol.Agent):
         modifies=True,
         answers_permission=True,
         messages=True,
+        replaces_output=True,  # by a block
     )
     dialect = claude_json.Dialect(
         "codex",
         _EVENTS,
+        tools=(*claude_json.TOOLS, "spawn_agent"),
         tool_response=claude_json.text_response,
         text_is_context=("pre-session", "pre-agent-turn", "pre-subagent"),
         input_needs_allow=True,
@@ -51,12 +53,14 @@ class Codex(protocol.Agent):
     )
     tools = (
         *("close_agent", "grep_files", "list_dir", "list_mcp_resources", "read_mcp_resource", "request_user_input"),
-        *("resume_agent", "send_input", "spawn_agent", "update_plan", "view_image", "wait_agent", "write_stdin"),
+        *("resume_agent", "send_input", "update_plan", "view_image", "wait_agent", "write_stdin"),
     )
 
     def answer(self, reply: wire.Reply) -> dict[str, Any] | None:
         if reply.event == "pre-session" and reply.deny is not None:
             return {"continue": False, "stopReason": reply.deny}
+        if reply.output is not None:
+            return claude_json.block_with_output(reply)
         content = claude_json.answer(reply)
         if content and reply.tool_input is not None:
             # A changed input counts only beside an `allow`, which skips no question here.

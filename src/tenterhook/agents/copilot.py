@@ -67,12 +67,20 @@ class Copilot(protocol.Agent):
         approves=True,
         modifies=True,
         answers_permission=True,
+        replaces_output=True,
     )
     input_keys: ClassVar = {"file_path": "path", "content": "file_text"}
     tools = (
         *("fetch_copilot_cli_documentation", "list_agents", "list_bash", "powershell", "read_agent", "read_bash"),
         *("report_intent", "show_file", "sql", "stop_bash", "store_memory", "update_todo", "write_bash"),
     )
+
+    mcp_spelling = ("", "-")
+
+    def mcp_names(self, tool: str, payload: dict[str, Any]) -> list[str]:
+        if "/" in tool:  # in a permission request it is `server/tool`
+            return [f"mcp:{tool}"]
+        return super().mcp_names(tool, payload)[::-1]  # `github-mcp-server-list_issues`: the last is the likeliest
 
     def read_event(self, payload: dict[str, Any], native: str) -> wire.Received:
         cwd = payload.get("cwd")
@@ -97,6 +105,11 @@ class Copilot(protocol.Agent):
         )
         return self.received(event, native, payload)
 
+    def native_output(self, received: wire.Received, output: Any) -> dict[str, Any]:
+        if isinstance(output, dict) and isinstance(output.get("textResultForLlm"), str):
+            return output
+        return {"resultType": "success", "textResultForLlm": light_json.text(output)}
+
     def answer(self, reply: wire.Reply) -> dict[str, Any]:
         if reply.event == "permission-request":
             if reply.deny is not None:
@@ -110,6 +123,8 @@ class Copilot(protocol.Agent):
                 content |= {"permissionDecision": decision, "permissionDecisionReason": reason}
         if reply.tool_input is not None:
             content["modifiedArgs"] = reply.tool_input
+        if reply.output is not None:
+            content["modifiedResult"] = reply.output
         if reply.context is not None:
             content["additionalContext"] = reply.context
         return content

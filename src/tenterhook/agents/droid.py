@@ -41,6 +41,7 @@ class Droid(protocol.Agent):
         tool_response=claude_json.text_response,
     )
     tools = ("LS", "Skill", "TaskOutput", "TaskStop", "ToolSearch")
+    mcp_spelling = ("", "___")
     env_file = ("CLAUDE_ENV_FILE", "temp/env")
 
     def answer(self, reply: wire.Reply) -> dict[str, Any] | None:

@@ -79,6 +79,7 @@ class Gemini(GeminiLike):
         context=frozenset(("pre-session", "pre-agent-turn", "post-tool-call")),
         modifies=True,
         messages=True,
+        replaces_output=True,  # by a block
     )
     dialect = claude_json.Dialect(
         "gemini",
@@ -109,9 +110,19 @@ class Gemini(GeminiLike):
         compares_matchers=True,
     )
 
+    mcp_spelling = ("mcp_", "_")
+
+    def mcp_names(self, tool: str, payload: dict[str, Any]) -> list[str]:
+        named = payload.get("mcp_context")  # the names as they are configured, which its own name does not tell apart
+        if isinstance(named, dict) and isinstance(named.get("server_name"), str):
+            return [f"mcp:{named['server_name']}/{named.get('tool_name') or tool}"]
+        return super().mcp_names(tool, payload)
+
     def answer(self, reply: wire.Reply) -> dict[str, Any] | None:
         if reply.deny is not None:
             return None
+        if reply.output is not None:
+            return claude_json.block_with_output(reply)
         return claude_json.with_texts(reply, {"tool_input": reply.tool_input} if reply.tool_input is not None else {})
 
     executables = ("gemini",)

@@ -43,6 +43,21 @@ def edited_json(file: Path) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
+def edited_yaml(file: Path) -> Iterator[dict[str, Any]]:
+    """Yield the settings, to be changed in place; empty if there is no file. Comments are lost."""
+    import yaml
+
+    try:
+        settings = yaml.safe_load(_text(file)) or {}
+    except (yaml.YAMLError, ValueError) as error:
+        raise BadSettings(f"{file} is not YAML: {error}", "fix the file") from error
+    if not isinstance(settings, dict):
+        raise BadSettings(f"{file} is not a YAML mapping", "fix the file")
+    yield settings
+    _write(file, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
+
+
+@contextmanager
 def edited_toml(file: Path) -> Iterator[dict[str, Any]]:
     """Yield the settings, to be changed in place; empty if there is no file. Comments and order are kept."""
     try:
@@ -77,13 +92,18 @@ def drop_credentials(settings: dict[str, Any]) -> None:
         del settings["env"]
 
 
-def version(executable: str) -> str | None:
-    """Return the version that a program prints, run in an empty home; None if it prints none."""
+def version(executable: str, **variables: str) -> str | None:
+    """Return the version that a program prints, run in an empty home; None if it prints none.
+
+    `variables` are more of its environment.
+    """
+    own = {"PATH": search_path(executable), "NO_COLOR": "1", "TERM": "dumb", **variables}
+    own["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else that library asks the network for prices
     with tempfile.TemporaryDirectory(prefix="tenterhook-") as home:
         try:
             done = subprocess.run(
                 [executable, "--version"],
-                env={"PATH": search_path(executable), "HOME": home, "TMPDIR": home, "NO_COLOR": "1", "TERM": "dumb"},
+                env={**own, "HOME": home, "TMPDIR": home},
                 cwd=home,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,

@@ -115,6 +115,8 @@ class KimiCli(Kimi):
         blocks=frozenset(("pre-tool-call", "pre-agent-turn", "pre-agent-turn-stop")), context=frozenset()
     )
 
+    mcp_spelling = None
+
     executables = ("kimi-cli", "kimi")
     directory = ".kimi"
     variable = "KIMI_SHARE_DIR"

@@ -11,6 +11,7 @@ import os
 from ..basics import light_json, places
 from ..basics.named_tuples import NamedTuple
 from ..errors import HookError
+from ..events import MCP_SPELLING, NAMES_OF_TOOL, mcp_names
 from . import wire
 
 TYPE_CHECKING = False
@@ -40,6 +41,8 @@ PROVIDER = "tenterhook"  # the name of the scripted model's provider in settings
 MODEL = "scripted-model"
 KEY = "not-a-key"
 
+UNPROVEN = "written from documentation: the released program was never run with it"
+
 
 class TrustTable(NamedTuple):
     """Tables `[table."key"]` with a `field` that holds a hash, in a TOML file of the agent's directory."""
@@ -49,21 +52,40 @@ class TrustTable(NamedTuple):
     field: str
 
 
+class EnabledList(NamedTuple):
+    """A list in a YAML file of the agent's directory, below these keys, that must have the name of our plug-in."""
+
+    file: str
+    keys: tuple[str, ...]
+    item: str
+
+
 class Agent:
     """One agent: its events and answers, its settings, what switches hooks off, and how it is run headless."""
 
     name: str  # on the command line and in records
     title: str  # for people
+    proven: bool = True  # seen at work in the released program; else written from documentation
 
     # ---------------------------------------------------------------- events and answers
 
     events: ClassVar[Mapping[str, str]]  # its name of each event, with ours (`wire.OTHER` if there is no counterpart)
+    variants: ClassVar[Mapping[str, str]] = {}  # what else one of its events may be here, by what is in the payload
+    no_decision: ClassVar[Mapping[str, str]] = {}  # what it is to read where there is nothing to say, by its event
+    tells_stops: bool = True  # its stop events say whether a hook has sent it back in this turn
     capabilities: Capabilities
     dialect: Dialect | None = None  # if it speaks the JSON of Claude Code
     input_keys: ClassVar[Mapping[str, str]] = {}  # the key its tools read, for each key that hooks expect
     tools: ClassVar[tuple[str, ...]] = ()  # those without a counterpart; the others are in `events.TOOL_NAMES`
+    # what names of MCP servers' tools begin with, and what separates server and tool; None: they have no server in them
+    mcp_spelling: tuple[str, str] | None = MCP_SPELLING
     env_file: tuple[str, str] | None = None  # the variable that names a file of variables for its tools; its folder
     unattended: tuple[bytes, bytes] | None = None  # a variable and its value when no person can be asked
+
+    def meanings(self, native: str) -> tuple[str, ...]:
+        """Return all that one of its events may be here."""
+        other = self.variants.get(native)
+        return (self.events[native],) if other is None else (self.events[native], other)
 
     def read_event(self, payload: dict[str, Any], native: str) -> Received:
         """Return the event in a payload; `native` is the agent's name of it."""
@@ -79,7 +101,21 @@ class Agent:
     def received(self, event: Event, native: str, payload: dict[str, Any]) -> Received:
         """Return the event with the keys that hooks expect, and the rest of the payload as its context."""
         name = self.dialect.format if self.dialect else self.name
-        return wire.received(native, event, payload, name, self.input_keys)
+        mcp_names = self.mcp_names(event.tool_name, payload) if event.tool_name else None
+        return wire.received(native, event, payload, name, self.input_keys, mcp_names)
+
+    def mcp_names(self, tool: str, payload: dict[str, Any]) -> list[str]:
+        """Return the names `mcp:server/tool` that a tool may have, the likeliest first; empty if it is the agent's own.
+
+        Several if its own name can be read in more than one way.
+        """
+        if self.mcp_spelling is None or tool in NAMES_OF_TOOL or tool in self.tools:
+            return []
+        return mcp_names(tool, *self.mcp_spelling)
+
+    def native_output(self, received: Received, output: Any) -> Any | None:
+        """Return a replaced output in the form that the agent takes; None if it cannot have that form."""
+        return output
 
     def answer(self, reply: Reply) -> dict[str, Any] | str | None:
         """Return what is written to stdout; None for exit status 2 with the reason on stderr."""
@@ -87,15 +123,18 @@ class Agent:
 
     def write_verdict(self, received: Received, verdict: Verdict) -> HookOutput:
         """Return the verdict in the agent's form, with what could not be expressed."""
-        reply, lost = wire.reply(self.title, self.capabilities, received, verdict)
+        reply, lost = wire.reply(self.title, self.capabilities, received, verdict, self.native_output)
         content = self.answer(reply)
-        if reply.message is not None and not (isinstance(content, dict) and "systemMessage" in content):
+        if reply.message is not None and not (isinstance(content, dict) and reply.message in content.values()):
             lost.append("message: not beside this answer")
         if content is None and reply.deny is not None:
             return wire.HookOutput(stderr=reply.deny + "\n", blocks=True, lost=tuple(lost))
         if isinstance(content, dict):
             content = light_json.encode(content).decode() if content else ""
-        return wire.HookOutput(stdout=content or "", lost=tuple(lost))
+        return wire.HookOutput(stdout=content or self.no_decision.get(received.native, ""), lost=tuple(lost))
+
+    def hand_over(self, received: Received, answer: HookOutput) -> None:
+        """Leave an answer where a plug-in of ours finds it, if the agent does not take all of it from our process."""
 
     def export_variables(self, variables: Mapping[str, str], agent_home: str, environ: Mapping[bytes, bytes]) -> None:
         """Write variables to the file that the agent names for its own tools, if it has one.
@@ -124,6 +163,13 @@ class Agent:
     file: str = "settings.json"  # the file with hooks, in that directory
     project_file: str | None = None  # below a project's root; None: a project has no settings
     toml: bool = False  # else JSON
+    event_key: str = "event"  # of an entry in TOML: which event it is for
+    hooks_at_top: bool = False  # its JSON file has the events themselves, unless they are below `hooks`
+    knows_no_others: bool = False  # an event in the file that it does not know, and it runs nothing
+    project_replaces: bool = False  # a project's file replaces the person's
+    plugin: str | None = None  # a template in agents/plugins: `install` writes the file whole, our entries are in it
+    plugin_files: ClassVar[Mapping[str, str]] = {}  # more of them: paths from the file's directory, and templates
+    enabled_in: EnabledList | None = None  # where it must be enabled
     beside: ClassVar[Mapping[str, Any]] = {}  # other keys that the file needs
     open_status: int = 1  # an exit status that is shown and blocks nothing
     timeouts: ClassVar[Mapping[str, int]] = {}  # events with a shorter limit than `LONGEST`, in seconds

@@ -29,6 +29,7 @@ class Qwen(gemini.GeminiLike):
             ("pre-session", "pre-agent-turn", "post-tool-call", "post-tool-call-failure", "pre-context-compact")
         ),
         asks=True,
+        replaces_output=True,
     )
     dialect = claude_json.Dialect(
         "qwen",
@@ -53,6 +54,8 @@ class Qwen(gemini.GeminiLike):
     )
 
     def answer(self, reply: wire.Reply) -> dict[str, Any] | None:
+        if reply.output is not None:  # after a tool this stops nothing: the model sees the text as the result
+            return {"continue": False, "stopReason": claude_json.output_and_context(reply)}
         return claude_json.answer(reply)
 
     executables = ("qwen",)

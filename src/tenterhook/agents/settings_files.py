@@ -28,6 +28,18 @@ def read_toml(file: str) -> dict[str, Any]:
         return {}
 
 
+def read_yaml(file: str) -> dict[str, Any]:
+    """Return the mapping in a YAML file; empty if there is none."""
+    import yaml
+
+    try:
+        with open(file, encoding="utf-8-sig") as stream:
+            value = yaml.safe_load(stream)
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
 def disabled_hooks(settings: str, project: str, managed: str) -> list[tuple[str, str]]:
     """Return the settings of Claude Code and Qwen Code that disable all hooks, each with a remedy.
 

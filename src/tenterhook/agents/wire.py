@@ -9,7 +9,7 @@ from ..model import Action, Event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from ..model import Verdict
@@ -47,6 +47,7 @@ class Reply(NamedTuple):
     tool_input: dict[str, Any] | None = None
     context: str | None = None
     message: str | None = None
+    output: Any | None = None  # what the model sees instead of a tool's output or error, in the agent's own form
 
 
 class Capabilities(NamedTuple):
@@ -59,6 +60,8 @@ class Capabilities(NamedTuple):
     modifies: bool = False  # a hook can change a tool's input
     answers_permission: bool = False  # a hook can answer its permission request
     messages: bool = False  # a hook's message reaches the person
+    replaces_output: bool = False  # a hook can replace what the model sees of a tool's result
+    replaces_error: bool = False  # and what it sees of a failed call, at `post-tool-call-failure`
 
 
 def read_array(payload: dict[str, Any], native: str, events: Mapping[str, str]) -> Event:
@@ -86,7 +89,12 @@ _OF_EVENT = ("hook_event_name", "session_id", "cwd", "name", "self", "work_dir",
 
 
 def received(
-    native: str, event: Event, payload: dict[str, Any], agent: str, input_keys: Mapping[str, str] = {}
+    native: str,
+    event: Event,
+    payload: dict[str, Any],
+    agent: str,
+    input_keys: Mapping[str, str] = {},
+    mcp_names: list[str] | None = None,
 ) -> Received:
     """Return the event with the keys that hooks expect, and the rest of the payload as its context."""
     tool_input, renamed = with_canonical_keys(event.tool_name, event.tool_input, input_keys)
@@ -96,6 +104,8 @@ def received(
     changes: dict[str, Any] = {"context": context}
     if renamed:
         changes["tool_input"] = tool_input
+    if mcp_names:
+        changes["mcp_names"] = mcp_names
     if event.canonical == "permission-request":
         changes["display"] = event.fields.get("display") or _display(tool_input, event.work_dir)
         changes["action"] = event.fields.get("action") or f"run {event.tool_name}"
@@ -139,13 +149,34 @@ def with_canonical_keys(
             native = next((name for name in _KEYS[key] if isinstance(tool_input.get(name), str)), "")
         if native in tool_input and native != key:
             renamed[key] = native
-    added = {key: tool_input[native] for key, native in renamed.items()}
+    added = {key: _as_lines(tool_input[native]) for key, native in renamed.items()}
+    paths: list[str] = []
     if tool == "apply_patch":
         paths = _patched_paths(tool_input)
-        if paths:
-            added |= {"file_path": paths[0], "file_paths": paths}
-            renamed |= {"file_path": "", "file_paths": ""}
+    elif "file_path" in expected and input_keys.get("file_path") not in tool_input:
+        paths = _listed_paths(tool_input)
+    if paths:
+        added |= {"file_path": paths[0], "file_paths": paths}
+        renamed |= {"file_path": "", "file_paths": ""}
     return {**tool_input, **added}, renamed
+
+
+def _as_lines(value: Any) -> Any:
+    """Return a list of command lines, or of programs with arguments, as lines of one text: a guard sees all of them."""
+    if not isinstance(value, list):
+        return value
+    words = [[each.get("command"), *_list(each.get("args"))] if isinstance(each, dict) else [each] for each in value]
+    return "\n".join(" ".join(map(light_json.text, each)) for each in words)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _listed_paths(tool_input: dict[str, Any]) -> list[str]:
+    """Return every file of a tool that takes several: `files`, each with a `path`."""
+    paths = [each.get("path") for each in _list(tool_input.get("files")) if isinstance(each, dict)]
+    return [path for path in paths if isinstance(path, str)]
 
 
 def _patched_paths(tool_input: dict[str, Any]) -> list[str]:
@@ -162,7 +193,7 @@ def native_input(received: Received, changed: dict[str, Any]) -> dict[str, Any]:
         value = native.pop(key, None)
         is_new = value is not None and value != seen.get(key)
         if own and value is not None and (is_new or own not in native):
-            native[own] = value
+            native[own] = [value] if isinstance(seen.get(own), list) else value
     return native
 
 
@@ -175,13 +206,34 @@ def _display(tool_input: Any, work_dir: str) -> dict[str, Any]:
 _BESIDE_RESULT = ("post-tool-call", "post-tool-call-failure")
 
 
-def reply(title: str, can: Capabilities, received: Received, verdict: Verdict) -> tuple[Reply, list[str]]:
-    """Return the verdict as far as the agent supports it, and what was lost or expressed in another way."""
+def output_text(output: Any) -> str:
+    """Return a replaced output as text that is not empty, for an agent that takes only such text."""
+    return light_json.text(output).strip() or "(no output)"
+
+
+def _not_replaced(title: str, verdict: Verdict) -> str:
+    replacing = [run.decision for run in verdict.runs if run.decision.modified_output is not None]
+    reasons = dict.fromkeys(each.reason for each in replacing if each.reason and each.ignored is None)
+    said = f"A hook wanted to replace this output, which was not possible in {title}"
+    return ": ".join((said, "; ".join(reasons))) if reasons else said
+
+
+def reply(
+    title: str,
+    can: Capabilities,
+    received: Received,
+    verdict: Verdict,
+    native_output: Callable[[Received, Any], Any | None] = lambda received, output: output,
+) -> tuple[Reply, list[str]]:
+    """Return the verdict as far as the agent supports it, and what was lost or expressed in another way.
+
+    `native_output` gives a replaced output the form that the agent takes; None if it cannot.
+    """
     event, lost = received.event.canonical, []
     context = "\n\n".join(verdict.additional_context) or None
     message = "\n".join(verdict.messages) or None
     deny = ask = approve = None
-    changed = None
+    changed = output = None
     reason = verdict.reason or f"Blocked by {received.native} hook"
     if verdict.decision is Action.DENY:
         deny = reason
@@ -196,6 +248,15 @@ def reply(title: str, can: Capabilities, received: Received, verdict: Verdict) -
         deny = f"{title} cannot change a tool's input. A hook wants it to be: {wanted}"
         changed = ask = approve = None
         lost.append("modified input: denied, the reason names it")
+    if verdict.modified_output is not None:
+        if can.replaces_error if event == "post-tool-call-failure" else can.replaces_output:
+            output = native_output(received, verdict.modified_output)
+        if output is None:
+            lost.append("modified output: the model sees the original")
+            if event in can.context:
+                context = "\n\n".join(filter(None, (context, _not_replaced(title, verdict))))
+            else:
+                message = "\n".join(filter(None, (message, _not_replaced(title, verdict))))
     if ask is not None and not can.asks:
         deny, ask = f"{reason} (a hook wants a person to be asked, and {title} has no way to do so)", None
         lost.append("ask: denied")
@@ -219,4 +280,4 @@ def reply(title: str, can: Capabilities, received: Received, verdict: Verdict) -
     if message is not None and not can.messages:
         lost.append("message: it is not shown")
         message = None
-    return Reply(event, received.native, deny, ask, approve, changed, context, message), lost
+    return Reply(event, received.native, deny, ask, approve, changed, context, message, output), lost

@@ -9,14 +9,15 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..events import tool_kinds
 from ..model import Event, Verdict
-from . import guard_questions, policy, single_use
+from . import policy, single_use
 from . import rules as rules_
 from .policy import Step
 from .requests import LASTS, MODES, Answer, Call, Request, Surface, fresh_id
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     Decide = Callable[[Event], Awaitable[Verdict]]
     MoreRules = Callable[[], Awaitable[Sequence[rules_.Rule]]]
@@ -47,10 +48,12 @@ class Gate:
         more_rules: MoreRules | None = None,
         surfaces: Sequence[Surface] = (),
         told: Callable[[Request, Answer | None, float], None] | None = None,
+        tools: Mapping[str, str] | None = None,
     ) -> None:
         """`decide` is an engine's `adecide`. Without `surfaces` no person is asked. `told` is called with each answer.
 
-        `more_rules` come after `rules` and may change from call to call.
+        `more_rules` come after `rules` and may change from call to call. `tools`: which tool a tool of your own counts
+        as, as in `Engine.load`.
         """
         self._decide = decide
         self.mode = mode
@@ -58,10 +61,12 @@ class Gate:
         self._more_rules = more_rules
         self.surfaces = list(surfaces)
         self._told = told
+        self._kinds = tool_kinds(tools or {})
         self._granted: set[str] = set()
 
     async def permit(self, call: Call) -> Permit:
         """Decide whether a call may run, and wait for a person's answer if one is needed."""
+        call = call.with_kind(self._kinds)
         fields = {"tool_name": call.tool_name, "tool_input": call.tool_input, "tool_use_id": call.tool_use_id}
         verdict = await self._decide(_event("pre-tool-call", call, {**fields, **call.more}))
         context = verdict.additional_context
@@ -70,7 +75,7 @@ class Gate:
         if verdict.modified_input is not None:
             call = call._replace(tool_input=verdict.modified_input)
         more = await self._more_rules() if self._more_rules is not None else ()
-        rule, is_answered = guard_questions.match(verdict, [*self.rules, *more], call)
+        rule, is_answered = rules_.match_verdict(verdict, [*self.rules, *more], call)
         case = policy.ApprovalCase(
             hooks=verdict.decision,
             rule=rule and rule.answer,

@@ -1,6 +1,7 @@
 """What a person sees of a tool call that needs an approval, on a page, in a terminal and in an agent.
 
-It is made from the exact tool and input that an answer is bound to, never from labels. Dangerous parts are marked. The
+It is made from the exact tool and input that an answer is bound to, never from labels; only the difference that a file
+tool would make, and where a path leads, are what the machine says, which has the file. Dangerous parts are marked. The
 texts are raw: `text_lines` writes hidden characters out for terminals, `hub.request_html` for pages.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 import shlex
 from itertools import groupby
@@ -17,6 +19,7 @@ from ..basics.display_text import one_line, visible
 from ..guards import dangerous_commands
 from ..guards.calls import DENY, GuardedCall
 from ..shell import reader
+from .requests import FILE_TOOLS, line_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,20 +78,27 @@ class Presentation(NamedTuple):
 
 
 def present(call: Call, display: Any) -> Presentation:
-    """Return the presentation of a call. Of its `display` only the difference and its path are used."""
+    """Return the presentation of a call. Of its `display` only a file tool's difference and path are used."""
     if call.tool == "Shell" and (line := shell_line(call)):
-        more = {key: value for key, value in call.tool_input.items() if key not in _PLAIN_KEYS}
+        plain = (*_PLAIN_KEYS, line_key(call.tool_input))
+        more = {key: value for key, value in call.tool_input.items() if key not in plain}
         marks, dangers = command(line, call.work_dir)
         return Presentation(call.action, COMMAND, line + (f"\n\n{formatted(more)}" if more else ""), marks, dangers)
     path = call.tool_input.get("file_path")
     path = path if isinstance(path, str) else None
-    display = display if isinstance(display, dict) else {}
+    display = display if isinstance(display, dict) and call.tool in FILE_TOOLS else {}
     difference, resolved = display.get("diff"), display.get("path")
     if path is not None and isinstance(resolved, str):
-        path = resolved
+        path = _path(call.work_dir, path, resolved)
     if path is not None and isinstance(difference, str):
         return Presentation(call.action, DIFF, difference or "(no change)", path=path)
     return Presentation(call.action, INPUT, formatted(call.tool_input), path=path)
+
+
+def _path(work_dir: str, path: str, resolved: str) -> str:
+    """Return where a path leads, with the path itself if that cannot be seen from it: a symbolic link, a home."""
+    is_plain = os.path.normpath(os.path.join(work_dir, path)) == os.path.normpath(resolved)
+    return resolved if is_plain else f"{path} → {resolved}"
 
 
 def summary(call: Call) -> str:
@@ -113,14 +123,24 @@ class Ending(NamedTuple):
 
 
 def ending(
-    state: str, approved: bool | None = None, via: str | None = None, scope: str | None = None, by: str | None = None
+    state: str,
+    approved: bool | None = None,
+    via: str | None = None,
+    scope: str | None = None,
+    by: str | None = None,
+    machine: str | None = None,
 ) -> Ending:
-    """Return how a request ended. `approved` and `via` are, for a withdrawn one, the decision elsewhere and where."""
+    """Return how a request ended.
+
+    `approved` and `via` are, for a withdrawn one, the decision elsewhere and where, and `machine` is what says so.
+    """
     if state == "approved":
         outcome = "approved for this session" if scope == "session" else "approved once"
     elif state == "withdrawn":
         decision = "withdrawn" if approved is None else "approved" if approved else "denied"
         outcome = f"{decision}: {_ENDED_ELSEWHERE.get(via, via)}" if via else decision
+        if approved is not None and machine:
+            outcome += f", says {machine}"
     else:
         outcome = {"open": "waiting", "expired": "expired: nobody answered in time"}.get(state, state)
     if not by:
@@ -133,8 +153,12 @@ _ENDED_ELSEWHERE = {
     "gone": "the agent no longer waits",
     "agent": "the agent no longer waits",
     "nobody": "nobody answered in time",
+    "revoked": "the token of the machine was revoked",
     "terminal": "in the terminal",
     "hook": "by a hook",
+    "rule": "by a rule",
+    "session": "for this session before",
+    "allow": "by tenterhook allow",
 }
 
 
@@ -145,7 +169,7 @@ def text_lines(presented: Presentation) -> list[str]:
 
 def shell_line(call: Call) -> str:
     """Return the command of a shell tool as one line; empty if there is none."""
-    given = call.tool_input.get("command")
+    given = call.tool_input.get(line_key(call.tool_input))
     if isinstance(given, list) and all(isinstance(word, str) for word in given):
         return shlex.join(given)
     return given if isinstance(given, str) else ""

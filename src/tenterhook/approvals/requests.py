@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..basics import light_json
-from ..events import DIRECTORY_KEYS, tool_names
+from ..events import DIRECTORY_KEYS, mcp_names, tool_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -41,31 +41,58 @@ class Call(NamedTuple):
     @property
     def tool(self) -> str:
         """Tenterhook's name of the tool, or the agent's if it has none."""
-        return next((name for name in tool_names(self.tool_name) if name in _NAMED), self.tool_name)
+        return next((name for name in self.tool_names if name in _NAMED), self.tool_name)
+
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        """Every name of the tool, but those of an MCP server's."""
+        return tool_names(self.tool_name, (), self.more.get("tool_kind"))
+
+    def with_kind(self, kinds: Mapping[str, str]) -> Call:
+        """Return the call of a tool of one's own with the tool that it counts as."""
+        kind = kinds.get(self.tool_name)
+        return self if kind is None else self._replace(more={**self.more, "tool_kind": kind})
+
+    @property
+    def mcp_names(self) -> list[str]:
+        """The names `mcp:server/tool` of an MCP server's tool: one for each reading of the agent's own name."""
+        return self.more.get("mcp_names") or mcp_names(self.tool_name)
 
     @property
     def path(self) -> str | None:
         """The file that the call is about, with symbolic links resolved; None also for a patch of several files."""
+        return self._path(resolved)
+
+    def _path(self, locate: Callable[[str, str], str]) -> str | None:
         path, paths = self.tool_input.get("file_path"), self.tool_input.get("file_paths")
         if not isinstance(path, str) or not path or "\0" in path or (isinstance(paths, list) and len(paths) > 1):
             return None
-        return resolved(self.work_dir, path)
+        return locate(self.work_dir, path)
 
     @property
     def directory(self) -> str:
         """The directory it runs in: the input of some agents' shells can name another than the session's."""
+        return self._directory(resolved)
+
+    def _directory(self, locate: Callable[[str, str], str]) -> str:
         if self.tool == "Shell":
             for key in DIRECTORY_KEYS:
                 if isinstance(given := self.tool_input.get(key), str) and given and "\0" not in given:
-                    return resolved(self.work_dir, given)
+                    return locate(self.work_dir, given)
         return self.work_dir
 
     @property
     def more_input(self) -> dict[str, Any]:
         """What a shell tool is given besides the command that may change how it runs, such as without a sandbox."""
-        skipped = _PLAIN_KEYS if self.tool == "Shell" else _PLAIN_KEYS[: _PLAIN_KEYS.index(DIRECTORY_KEYS[0])]
-        more = {key: value for key, value in self.tool_input.items() if key not in skipped and value}
+        more = {key: value for key, value in self._further_input.items() if value}
         return {key: value for key, value in more.items() if value is True or not isinstance(value, (int, float))}
+
+    @property
+    def _further_input(self) -> dict[str, Any]:
+        skipped = _PLAIN_KEYS if self.tool == "Shell" else _PLAIN_KEYS[: _PLAIN_KEYS.index(DIRECTORY_KEYS[0])]
+        if self.tool == "Shell":
+            skipped = (*skipped, line_key(self.tool_input))
+        return {key: value for key, value in self.tool_input.items() if key not in skipped}
 
     @property
     def action(self) -> str:
@@ -87,12 +114,20 @@ class Call(NamedTuple):
 
     @property
     def grant(self) -> str:
-        """What an approval for the session covers: the command and directory, the tool and path, or the exact input."""
+        """What an approval for the session covers: command and directory, file tool and path, or the exact input."""
+        return self.grant_by(resolved)
+
+    def grant_by(self, locate: Callable[[str, str], str]) -> str:
+        """Return `grant` with another function than `resolved` for paths, where the files are on another machine."""
         if self.tool == "Shell":
-            more = [self.more_input] if self.more_input else []
-            return json.dumps(["Shell", given_command(self), self.directory, *more], sort_keys=True)
-        if self.path is not None:
-            return json.dumps([self.tool, self.path])
+            # 0, 1 and false may switch something, such as a sandbox; other numbers are limits of time and size
+            more = {
+                key: value for key, value in self._further_input.items() if value is not None and not _is_limit(value)
+            }
+            parts = ["Shell", given_command(self), self._directory(locate), *([more] if more else [])]
+            return json.dumps(parts, sort_keys=True)
+        if self.tool in FILE_TOOLS and (path := self._path(locate)) is not None:
+            return json.dumps([self.tool, path])
         return json.dumps([self.tool_name, self.tool_input], sort_keys=True)
 
 
@@ -188,9 +223,21 @@ def resolved(work_dir: str, path: str) -> str:
     return os.path.realpath(os.path.join(work_dir, os.path.expanduser(path)))
 
 
+def _is_limit(value: Any) -> bool:
+    return isinstance(value, (int, float)) and value not in (0, 1)
+
+
+LINE_KEYS = ("command", "cmd", "script", "shell_command", "command_line")
+
+
+def line_key(given: Mapping[str, Any]) -> str:
+    """Return the key of the shell line in a tool's input; `command` if there is none."""
+    return next((key for key in LINE_KEYS if given.get(key)), LINE_KEYS[0])
+
+
 def given_command(call: Call) -> str:
     """Return the command of a shell tool; as JSON if it is not a string."""
-    command = call.tool_input.get("command", "")
+    command = call.tool_input.get(line_key(call.tool_input), "")
     return command if isinstance(command, str) else json.dumps(command)
 
 

@@ -17,17 +17,20 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..basics import places, private_files
+from ..basics.expression_cost import is_quick_for
 from ..basics.light_json import input_texts
 from ..engine import bounded_search
 from ..errors import HookError
-from ..events import tool_names
-from ..formats.expressions import PYTHON, BadExpression, is_quick_for, search
+from ..events import mcp_spellings
+from ..formats.expressions import PYTHON, BadExpression, search
+from ..model import Action
 from . import presence
-from .requests import FILE_TOOLS, given_command, resolved
+from .requests import FILE_TOOLS, LINE_KEYS, given_command, line_key, resolved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from ..model import Verdict
     from ..shell.reader import Reading, ShellCommand
     from .requests import Call
 
@@ -123,8 +126,40 @@ def match(rules: Sequence[Rule], call: Call) -> Rule | None:
     return next((rule for rule in matching if rule.answer == "deny"), matching[0] if matching else None)
 
 
+def match_verdict(verdict: Verdict, rules: Sequence[Rule], call: Call) -> tuple[Rule | None, bool]:
+    """Return the rule that applies to a call, or None, and whether it answers what built-in guards ask (PROTOCOL 7).
+
+    It answers them if it is an approve rule of the person that names the whole command, or path: what matches its
+    beginning is not enough. It does not if another rule says otherwise, if a hook asks that is no built-in guard, or
+    if a project defines the guard.
+    """
+    found = match(rules, call)
+    if found is None or found.answer != "approve" or not _only_guards_ask(verdict):
+        return found, False
+    own = (rule for rule in rules if rule.source == places.settings_file() and rule.answer == "approve")
+    answering = next((rule for rule in own if _matches_whole(rule, call)), None)
+    return answering or found, answering is not None
+
+
+def _only_guards_ask(verdict: Verdict) -> bool:
+    runs = [run for run in verdict.runs if run.decision.action is Action.ASK and run.decision.ignored is None]
+    are_guards = all(run.hook.guard is not None and run.hook.layer in ("managed", "user") for run in runs)
+    return verdict.decision is Action.ASK and bool(runs) and are_guards
+
+
+def _matches_whole(rule: Rule, call: Call) -> bool:
+    if rule.pattern is not None:
+        rule = rule._replace(pattern=rf"\A(?:{rule.pattern})\Z")
+    elif rule.command is None:  # it is for a tool, and says nothing of this call
+        return False
+    try:
+        return match([rule], call) is not None
+    except BadExpression:  # flags at the beginning of a pattern
+        return False
+
+
 def _matches(rule: Rule, call: Call, limit: bounded_search.TimeLimit) -> bool:
-    if rule.tool is not None and not _found(rule, rule.tool, tool_names(call.tool_name), limit):
+    if rule.tool is not None and not _finds_tool(rule, rule.tool, call, limit):
         return False
     if rule.agent is not None and not _found(rule, rule.agent, [call.agent], limit):
         return False
@@ -136,6 +171,14 @@ def _matches(rule: Rule, call: Call, limit: bounded_search.TimeLimit) -> bool:
         return _names(rule, list(_texts(call)), limit)
     named = list(_everything(call))
     return bool(named) and all(_names(rule, texts, limit) for texts in named) and _names_all_programs(rule, call, limit)
+
+
+def _finds_tool(rule: Rule, expression: str, call: Call, limit: bounded_search.TimeLimit) -> bool:
+    """Whether an expression is found in a name of the tool; to approve, in each reading of an MCP tool's name."""
+    readings = [_found(rule, expression, mcp_spellings(name), limit) for name in call.mcp_names]
+    if any(readings) if rule.answer != "approve" else readings and all(readings):
+        return True
+    return _found(rule, expression, call.tool_names, limit)
 
 
 def _names(rule: Rule, texts: list[str], limit: bounded_search.TimeLimit) -> bool:
@@ -194,7 +237,6 @@ def _everything(call: Call) -> Iterator[list[str]]:
 
 _CONTENT = ["content", "file_text", "old_string", "new_string", "old_str", "new_str", "input", "patch", "diff"]
 _PATH_KEY = r"path|file|dir|folder|source|dest|target"
-_LINE_KEYS = ("command", "cmd", "script", "shell_command", "command_line")
 _LONGEST_PATH = 4096
 
 
@@ -226,7 +268,7 @@ def _line(call: Call) -> str | None:
     """Return the line that a call would give to a shell: of a shell tool, and of another tool with such a key."""
     if call.tool == "Shell":
         return given_command(call)
-    if call.tool in FILE_TOOLS or not any(call.tool_input.get(key) for key in _LINE_KEYS):
+    if call.tool in FILE_TOOLS or not any(call.tool_input.get(key) for key in LINE_KEYS):
         return None
     line = _given_line(call.tool_input)
     return line if isinstance(line, str) else json.dumps(line)
@@ -238,7 +280,7 @@ def _lines(call: Call) -> Iterator[Line]:
     while left:
         value = left.pop()
         if isinstance(value, dict):
-            yield from (line for key in _LINE_KEYS if (line := _given_line(value, key)))
+            yield from (line for key in LINE_KEYS if (line := _given_line(value, key)))
             left.extend(value.values())
         elif isinstance(value, list):
             left.extend(value)
@@ -246,7 +288,7 @@ def _lines(call: Call) -> Iterator[Line]:
 
 def _given_line(given: Mapping[str, Any], key: str = "") -> Line:
     """Return the line under a key, or the program with its arguments; empty if there is none."""
-    key = key or next((key for key in _LINE_KEYS if given.get(key)), _LINE_KEYS[0])
+    key = key or line_key(given)
     value, arguments = given.get(key, ""), given.get("args") or given.get("arguments")
     if isinstance(value, str) and isinstance(arguments, list):
         value = [value, *arguments]
@@ -264,7 +306,7 @@ def _reading(line: Line, call: Call) -> Reading:
 def _read(line: str | tuple[str, ...], directory: str) -> Reading:
     from ..shell import reader
 
-    return reader.read_any(line if isinstance(line, str) else list(line), directory, os.environ)
+    return reader.read(line if isinstance(line, str) else list(line), directory, os.environ)
 
 
 def _git_alias(command: ShellCommand) -> tuple[str, str] | None:
@@ -373,12 +415,12 @@ _MOST_CAUSES = 100
 
 def _does_more(words: list[str]) -> bool:
     """Whether a program runs code or writes a file because of its options or its script."""
-    from ..shell import effects, programs
+    from ..shell import effects, program_text, programs
 
     written = (each.path for each in effects.by_option(words))
     ran = (each.kind == "code" and each.language != "awk" for each in programs.inner(words, None))
     is_writing = any(not path.startswith(("/tmp/", "/var/tmp/", "/dev/null", "-")) for path in written)  # noqa: S108
-    return is_writing or any(ran) or bool(programs.code_options(words, elsewhere=True))
+    return is_writing or any(ran) or bool(program_text.code_options(words, elsewhere=True))
 
 
 def managed() -> list[Rule]:

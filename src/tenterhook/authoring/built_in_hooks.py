@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from ..model import Hook
 
 DIRECTORY = os.path.join(places.PACKAGE, "hooks")
-_FIRST = ("block-dangerous-commands", "protect-secrets", "stay-in-project", "protect-hooks", "infrastructure")
+_FIRST = (
+    *("block-dangerous-commands", "protect-secrets", "redact-secrets", "redact-secrets-in-errors", "stay-in-project"),
+    *("protect-hooks", "infrastructure"),
+)
 CURRENT, COPIED = "as it comes", "copy"
 # More than any hook has been shipped with: of a folder, which may be a repository's, no more is read.
 LARGEST, _MOST, _DEEPEST = 256 * 1024, 200, 8  # bytes of a file, files, levels

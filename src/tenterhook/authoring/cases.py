@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import stat
 import tomllib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import HookError, Problem
-from ..formats import fields
+from ..formats import fields, toml_files
 from ..formats.fields import Field
 from ..model import Event
 from . import expectations, paths
@@ -118,36 +117,20 @@ def _joined(shared: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, An
 
 def _load(file: str) -> tuple[dict[str, Any], str] | Problem:
     """Return the document and its text, or a problem."""
-    try:
-        text = _text(file)
-    except OSError as error:
-        return Problem("unreadable", file, None, None, f"cannot read it: {error.strerror}", "make it a readable file")
-    except UnicodeDecodeError as error:
-        return Problem("not-text", file, None, None, f"not UTF-8: {error.reason}", "save it as UTF-8")
-    try:
-        document = json.loads(text) if file.endswith(".json") else tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # both kinds of syntax errors are such
-        at = re.search(r"line (\d+)", str(error))
-        line = int(at[1]) if at else None
-        shown = text.split("\n")[line - 1].strip()[:80] if line else ""
-        kind, code = ("JSON", "bad-json") if file.endswith(".json") else ("TOML", "bad-toml")
-        remedy = f"fix that line or the one above it: {shown}" if shown else "fix the end of the file"
-        return Problem(code, file, line, None, f"not valid {kind}: {error}", remedy)
+    if os.path.exists(file) and (not os.path.isfile(file) or os.path.getsize(file) > _LARGEST):
+        message = "it is not a regular file of at most 4 MiB"
+        return Problem("unreadable", file, None, None, message, "make it a readable file")
+    text = toml_files.read_text(file)
+    if isinstance(text, Problem):
+        return text
+    parse, code = (json.loads, "bad-json") if file.endswith(".json") else (tomllib.loads, "bad-toml")
+    document = toml_files.parsed(file, text, parse, code)
+    if isinstance(document, Problem):
+        return document
     if not isinstance(document, dict):
         message = "a case is an object"
         return Problem("bad-value", file, 1, None, message, 'write {"event": {…}, "expect": {…}}')
     return document, text
-
-
-def _text(file: str) -> str:
-    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(0, "not a regular file")
-        data = stream.read(_LARGEST + 1)
-    if len(data) > _LARGEST:
-        raise OSError(0, "more than 4 MiB")
-    return data.decode("utf-8-sig")
 
 
 def _read_one(raw: Mapping[str, Any], number: int | None, file: str, lines: _Lines, hook: Hook) -> CaseFile:

@@ -2,7 +2,7 @@
 
 A text is expected exactly, or as `{ matches = "expression" }` or `{ contains = "text" }`; `false` means that there
 must be none. What a case does not mention is not checked, with three exceptions: that the hook ran and did not fail,
-what it decided (`none`), and that the input was not changed.
+what it decided (`none`), and that neither the input nor the output was changed.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 OUTCOMES = ("ok", "blocked", "failed", "timed_out")
 _TEXTS = ("reason", "additional_context", "message", "log", "why", "stdout", "stderr")
+_MODIFIED = ("modified_input", "modified_output")
 _EXPRESSIONS = ("matches", "contains")
 
 FIELDS = (
@@ -28,6 +29,7 @@ FIELDS = (
     Field("decision", str, "none", choices=tuple(map(str, PRECEDENCE)), meaning="what is decided"),
     Field("reason", object, meaning="why"),
     Field("modified_input", object, meaning="the tool's input as the hook has changed it"),
+    Field("modified_output", object, meaning="what the model sees instead of the tool's output or error"),
     Field("additional_context", object, meaning="what the model is told besides"),
     Field("message", object, meaning="what the person is shown"),
     Field("scope", str, None, choices=("once", "session"), meaning="for how long an approval holds"),
@@ -64,6 +66,8 @@ def problems_of(expect: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], st
             yield ("modified_input",), f"'modified_input' is {modified!r}", "write the whole input as a table, or false"
         elif wrong := _wrong_inside(modified):
             yield ("modified_input",), f"'modified_input' {wrong}", "fix the expression"
+    if wrong := _wrong_inside(expect.get("modified_output")):
+        yield ("modified_output",), f"'modified_output' {wrong}", "fix the expression"
     for path, value in _table(expect, "files").items():
         if not paths.is_below(path):
             yield ("files", path), f"{path!r} lies outside the working directory", paths.REMEDY
@@ -160,11 +164,11 @@ def _of_run(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> Iterator[Mi
     for key in _TEXTS:
         if key in expect and not fits_text(expect[key], actual[key]):
             yield Mismatch(key, _shown_text(expect[key]), _shown_text(actual[key]))
-    modified = expect.get("modified_input", False)
-    changed = actual["modified_input"]
-    is_same = changed is None if modified is False else changed is not None and _fits(modified, changed)
-    if not is_same:
-        yield Mismatch("modified_input", _shown_input(modified), _shown_input(changed))
+    for key in _MODIFIED:
+        wanted, changed = expect.get(key, False), actual[key]
+        is_same = changed is None if wanted is False else changed is not None and _fits(wanted, changed)
+        if not is_same:
+            yield Mismatch(key, _shown_value(wanted), _shown_value(changed))
     if expect.get("scope") and actual["scope"] != expect["scope"]:
         yield Mismatch("scope", expect["scope"], actual["scope"] or "(none)")
     for name, value in _table(expect, "env").items():
@@ -250,8 +254,12 @@ def _shown_text(value: Any) -> str:
     return value if isinstance(value, str) and value else "(nothing)"
 
 
-def _shown_input(value: Any) -> str:
-    return "(unchanged)" if value is None or value is False else json.dumps(value, indent=2, ensure_ascii=False)
+def _shown_value(value: Any) -> str:
+    if value is None or value is False:
+        return "(unchanged)"
+    if isinstance(value, str) or _is_expression(value):
+        return _shown_text(value)
+    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def observed(actual: Mapping[str, Any]) -> dict[str, Any]:
@@ -259,8 +267,8 @@ def observed(actual: Mapping[str, Any]) -> dict[str, Any]:
     if not actual["ran"]:
         return {"runs": False, **({"files": dict(actual["changed"])} if actual["changed"] else {})}
     expect: dict[str, Any] = {"decision": actual["decision"]}
-    for key in ("reason", "modified_input", "additional_context", "message", "scope", "log"):
-        if actual[key]:
+    for key in ("reason", *_MODIFIED, "additional_context", "message", "scope", "log"):
+        if actual[key] or (key in _MODIFIED and actual[key] is not None):
             expect[key] = actual[key]
     if actual["outcome"] in ("failed", "timed_out"):
         expect["outcome"] = actual["outcome"]
@@ -272,59 +280,35 @@ def observed(actual: Mapping[str, Any]) -> dict[str, Any]:
     return expect
 
 
-class ExpectationChange(NamedTuple):
-    """One edit of expectations: the keys of a value, and the value; None removes it."""
-
-    keys: tuple[str, ...]
-    value: Any
-
-
-def additions(wanted: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> list[ExpectationChange]:
-    """Return the edits that add these expectations, without those that exist; tables one value at a time."""
-    edits: list[ExpectationChange] = []
-    for key, value in wanted.items():
-        if key in ("files", "env"):
-            known = _table(before or {}, key)
-            edits += [
-                ExpectationChange((key, name), inner) for name, inner in value.items() if known.get(name) != inner
-            ]
-        elif (before or {}).get(key) != value:
-            edits.append(ExpectationChange((key,), value))
-    return edits
-
-
-def changes(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> list[ExpectationChange]:
-    """Return the edits that make the expectations fit what happened; those that are met stay as written."""
+def updated(expect: Mapping[str, Any] | None, actual: Mapping[str, Any]) -> dict[str, Any]:
+    """Return expectations that fit what happened; those that are met stay as they are."""
+    now = observed(actual)
+    if expect is None:
+        return now
     differing = [difference.field for difference in differences(expect, actual)]
-    edits: list[ExpectationChange] = []
+    new = {key: dict(value) if key in ("files", "env") else value for key, value in expect.items()}
     if "runs" in differing:  # then only the files can still be compared
-        wanted = {key: value for key, value in observed(actual).items() if key != "files" or key not in expect}
-        edits += [ExpectationChange((key,), None) for key in expect if key not in wanted and key != "files"]
-        edits += additions(wanted, expect)
+        new = {**now, **({"files": new["files"]} if "files" in new else {})}
         differing = [field for field in differing if field.startswith("files.")]
     for field in differing:
         key, _, name = field.partition(".")
+        value = actual.get(key)
         if key == "files":
             path = name.removesuffix(" mode")
-            edits.append(
-                ExpectationChange(("files", path), _file_now(_table(expect, "files")[path], actual["files"][path]))
-            )
+            new["files"][path] = _file_now(_table(expect, "files")[path], actual["files"][path])
         elif key == "env":
-            edits.append(ExpectationChange(("env", name), actual["env"].get(name) or False))
-        elif field == "outcome":
-            failed = actual["outcome"] in ("failed", "timed_out")
-            edits.append(ExpectationChange(("outcome",), actual["outcome"] if failed or "outcome" in expect else None))
+            new["env"][name] = actual["env"].get(name) or False
+        elif key == "outcome" and value not in ("failed", "timed_out") and key not in expect:
+            continue
+        elif value is None or value is False or (value == "" and key not in _MODIFIED):
+            new[key] = False if key in (*_TEXTS, *_MODIFIED, "unreadable") else None
         else:
-            value = actual[field]
-            nothing = False if field in (*_TEXTS, "modified_input", "unreadable") else None
-            edits.append(
-                ExpectationChange((field,), nothing if value is None or value is False or value == "" else value)
-            )
-    if "exit_code" in differing and actual["exit_code"] is None and "outcome" not in expect:
-        edits.append(ExpectationChange(("outcome",), actual["outcome"]))  # there is no exit code to expect
-    if "decision" in differing and "reason" not in expect and actual["reason"]:
-        edits.append(ExpectationChange(("reason",), actual["reason"]))
-    return edits
+            new[key] = value
+    if "exit_code" in differing and actual["exit_code"] is None:
+        new.setdefault("outcome", actual["outcome"])  # there is no exit code to expect
+    if "decision" in differing and actual["reason"]:
+        new.setdefault("reason", actual["reason"])
+    return {key: value for key, value in new.items() if value is not None}
 
 
 def _file_now(before: Any, found: Mapping[str, Any]) -> Any:

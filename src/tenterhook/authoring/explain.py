@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..basics import expression_cost
 from ..basics.light_json import input_texts
-from ..engine import matching
-from ..events import tool_names
+from ..engine import decisions, matching
 from ..formats import entry_points, expressions
 
 if TYPE_CHECKING:
@@ -32,12 +32,13 @@ def explain(hooks: Sequence[Hook], event: Event, catalog: Catalog) -> list[Expla
     """Return all hooks: those that would run in their order, then the others."""
     plan = matching.plan(matching.OrderedHooks(hooks), event)
     sight = matching.MatcherSearch(event)
+    unsure = decisions.unsure_match(event)
     would: list[Explanation] = []
     for number, stage in enumerate(plan.stages, start=1):
         for each in sight.reached(stage.hooks):
-            would.append(_reached(each, number, False, catalog))
+            would.append(_reached(each, number, False, catalog, unsure))
     for each in sight.reached(plan.background):
-        would.append(_reached(each, None, True, catalog))
+        would.append(_reached(each, None, True, catalog, unsure))
     running = [each for each in would if each.why_not is None]
     stages = {number: order for order, number in enumerate(sorted({e.stage for e in running if e.stage}), start=1)}
     running = [each._replace(stage=stages.get(each.stage or 0)) for each in running]
@@ -47,9 +48,9 @@ def explain(hooks: Sequence[Hook], event: Event, catalog: Catalog) -> list[Expla
     return [*running, *(each for each in would if each.why_not), *left_out, *others]
 
 
-def _reached(each: matching.Reached, stage: int | None, background: bool, catalog: Catalog) -> Explanation:
+def _reached(each: matching.Reached, stage: int | None, background: bool, catalog: Catalog, unsure: str) -> Explanation:
     standing = catalog.trust.standing(each.hook)
-    note = None if each.surely else "its expression takes too long: it counts as found, its allow does not count"
+    note = None if each.surely else f"{unsure}: it counts as found, its allow does not count"
     is_script = each.hook.folder is not None and each.hook.guard is None
     if is_script and entry_points.entry_point(each.hook.folder or "")[0] is None:
         note = "it will fail: no script"
@@ -69,8 +70,8 @@ def _why_not(hook: Hook, event: Event) -> str:
     if hook.tool is not None:
         if event.tool_name is None:
             return f"tool: '{hook.tool}' is set and the event names no tool"
-        names = tool_names(event.tool_name)
-        quick = all(expressions.is_quick(hook.tool, len(name)) for name in names)
+        names = event.tool_names
+        quick = all(expression_cost.is_quick(hook.tool, len(name)) for name in names)
         if quick and not any(expressions.search(hook.dialect, hook.tool)(name) for name in names):
             return f"tool: '{hook.tool}' is not found in {_quoted(names)}"
     if hook.pattern is not None:

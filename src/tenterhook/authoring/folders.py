@@ -8,6 +8,7 @@ import shlex
 import shutil
 import tempfile
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..basics import places, private_files
@@ -17,6 +18,8 @@ from ..events import BY_NAME
 from ..formats import fields
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .templates import File
 
 
@@ -55,18 +58,29 @@ def write(folder: str, files: dict[str, File], *, replace: bool) -> str | None:
     """
     if os.path.lexists(folder) and not replace:
         raise HookError(f"there is a hook already: {folder}", "choose another name, or replace it with --force")
-    directory = os.path.dirname(folder)
-    places.make_directories(directory)
-    aside = tempfile.mkdtemp(prefix=".new-", dir=directory)  # folders below it are not loaded as hooks
-    try:
-        new = os.path.join(aside, "new")
+    places.make_directories(os.path.dirname(folder))
+    with aside(os.path.dirname(folder)) as directory:
+        new = os.path.join(directory, "new")
         _create(new, files)
-        if os.path.lexists(folder):
-            return _exchange(folder, new, os.path.join(aside, "old"))
-        os.rename(new, folder)
-        _sync(directory)
+        return put(new, folder)
+
+
+@contextmanager
+def aside(directory: str) -> Iterator[str]:
+    """Make a temporary directory below a directory of hooks; folders below it are not loaded as hooks."""
+    made = tempfile.mkdtemp(prefix=".new-", dir=directory)
+    try:
+        yield made
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def put(new: str, folder: str) -> str | None:
+    """Move a new folder from `aside` to its place; return the path to which an existing one was moved, or None."""
+    if os.path.lexists(folder):
+        return _exchange(folder, new, f"{new}.old")
+    os.rename(new, folder)
+    _sync(os.path.dirname(folder))
     return None
 
 
@@ -117,7 +131,7 @@ def _exchange(folder: str, new: str, old: str) -> str:
     try:
         os.rename(folder, moved)
         os.rename(new, folder)
-    except BaseException:
+    except BaseException:  # also on Ctrl-C, the old folder is back in its place
         if not os.path.lexists(folder):
             os.rename(moved, folder)
         os.unlink(kept + _MARK)
@@ -154,16 +168,10 @@ def delete(folder: str) -> None:
     if os.path.islink(folder):
         os.unlink(folder)
         return
-    aside = tempfile.mkdtemp(
-        prefix=".removed-", dir=os.path.dirname(folder)
-    )  # folders below it are not loaded as hooks
-    try:
-        os.rename(folder, os.path.join(aside, os.path.basename(folder)))
-    except OSError:
-        os.rmdir(aside)
-        raise
-    try:
-        shutil.rmtree(aside)
-    except OSError as error:
-        message = f"the hook is removed, but not all of its files: {error.strerror}: {error.filename}"
-        raise HookError(message, f"remove {aside} yourself") from None
+    with aside(os.path.dirname(folder)) as away:
+        os.rename(folder, os.path.join(away, os.path.basename(folder)))
+        try:
+            shutil.rmtree(away)
+        except OSError as error:
+            message = f"the hook is removed, but not all of its files: {error.strerror}: {error.filename}"
+            raise HookError(message, f"remove {away} yourself") from None

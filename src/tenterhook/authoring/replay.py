@@ -13,13 +13,13 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..basics import places
+from ..basics.redaction import MARK
 from ..catalog import loading, project_root
 from ..catalog.trust import Trust
 from ..engine.engine import Engine
 from ..errors import HookError
 from ..events import STOPS
 from ..journal.records import CANARY, meaning
-from ..journal.redaction import MARK
 from ..journal.statistics import percentile
 from ..model import Event
 
@@ -155,6 +155,8 @@ class _Replay:
                 yield _difference(kind, None, record, before, after)
             elif (record.get("modified_input") or None) != (verdict.modified_input or None):
                 yield _difference(OTHERWISE, None, record, "another input", "modified input")
+            elif _is_other_output(record.get("modified_output"), verdict.modified_output):
+                yield _difference(OTHERWISE, None, record, "another output", "modified output")
         for name, run in now.items():
             before = str(runs[name].get("meaning")) if name in runs else "no_decision"
             if before == "not_run" and record["decision"] != "deny":  # it was not trusted
@@ -180,22 +182,16 @@ class _Replay:
 
 def folder_hooks(directory: str) -> list[Hook]:
     """Return the hooks of a directory: one folder with a HOOK.md, or a directory of such folders."""
-    from ..formats import folder
+    from .convert import sources
 
-    directory = os.path.abspath(directory)
-    paths = [directory] if os.path.isfile(os.path.join(directory, "HOOK.md")) else _folders(directory)
-    hooks = [read.hook for path in paths if (read := folder.read(path, "user")).hook is not None]
+    found = sources.read([directory])
+    hooks = [hook for hook in found.hooks if hook.folder is not None]
     if not hooks:
-        raise HookError(f"{directory} contains no hook", "name a folder with a HOOK.md, or a directory of such folders")
+        why = "".join(f": {problem.message}" for problem in found.problems[:1])
+        raise HookError(
+            f"{directory} contains no hook{why}", "name a folder with a HOOK.md, or a directory of such folders"
+        )
     return hooks
-
-
-def _folders(directory: str) -> list[str]:
-    try:
-        found = sorted(os.path.join(directory, name) for name in os.listdir(directory))
-    except OSError as error:
-        raise HookError(f"{error.strerror}: {directory}", "name a directory with hooks") from None
-    return [path for path in found if os.path.isfile(os.path.join(path, "HOOK.md"))]
 
 
 def _hooks(record: dict[str, Any]) -> set[str]:
@@ -205,6 +201,11 @@ def _hooks(record: dict[str, Any]) -> set[str]:
 
 def _synchronous(hooks: Iterable[Hook]) -> list[Hook]:
     return [hook for hook in hooks if not hook.in_background]
+
+
+def _is_other_output(before: Any, after: Any) -> bool:
+    """Whether a hook replaced an output otherwise than before; what is redacted in the record cannot be compared."""
+    return bool(before != after) and MARK not in str(before)
 
 
 def _is_whole(record: dict[str, Any]) -> bool:

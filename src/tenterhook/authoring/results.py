@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 from ..basics.display_text import one_line, visible
 from ..basics.named_tuples import StrEnum
+from ..basics.places import replace_file
 from . import expectations, worker_pool
 
 if TYPE_CHECKING:
@@ -110,18 +111,13 @@ def updated(report: Report) -> Report:
     """Rewrite the expectations of every case that failed or has none, and return the report with them as updated."""
     from . import update_cases
 
-    edits: dict[str, list[tuple[Case, list[expectations.ExpectationChange]]]] = {}
+    edits: dict[str, list[tuple[Case, dict[str, Any]]]] = {}
     results = list(report.results)
     for number, result in enumerate(report.results):
         if result.actual and result.status is not Status.PASSED:
             results[number] = result._replace(status=Status.UPDATED)
-            expect = result.case.expect
-            changes = (
-                expectations.additions(expectations.observed(result.actual))
-                if expect is None
-                else expectations.changes(expect, result.actual)
-            )
-            edits.setdefault(result.case.file, []).append((result.case, changes))
+            expect = expectations.updated(result.case.expect, result.actual)
+            edits.setdefault(result.case.file, []).append((result.case, expect))
     for file, changed in edits.items():
         update_cases.rewrite(file, changed)
     return report._replace(results=tuple(results))
@@ -153,11 +149,12 @@ def write_junit(report: Report, file: str) -> None:
             case = ElementTree.SubElement(suite, "testcase", classname=one_line(each.hook.name), name="is trusted")
             ElementTree.SubElement(case, "error", message=one_line(f"not run: {each.untrusted}"), type="untrusted")
     ElementTree.indent(root)
-    is_special = os.path.exists(file) and not os.path.isfile(file)  # /dev/stdout
-    written = file if is_special else f"{file}.{os.getpid()}.new"
-    ElementTree.ElementTree(root).write(written, encoding="utf-8", xml_declaration=True)
-    if not is_special:
-        os.replace(written, file)  # a link is replaced, not followed
+    written = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    if os.path.exists(file) and not os.path.isfile(file):  # /dev/stdout
+        with open(file, "wb") as stream:
+            stream.write(written)
+    else:
+        replace_file(file, written, mode=0o644)  # a link is replaced, not followed
 
 
 def _suite(root: ElementTree.Element, name: str, statuses: list[Status]) -> ElementTree.Element:

@@ -7,7 +7,7 @@ import time
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..basics import places
+from ..basics import places, private_files
 from ..catalog import lints, project_root
 from ..catalog.trust import Trust
 from ..errors import ERROR, HookError, Problem
@@ -147,32 +147,23 @@ def _unfinished(hook: Hook) -> list[Problem]:
         return []
 
 
-Signature = dict[str, tuple[int, int, int, int]]
+Signature = dict[str, tuple[int, ...] | None]
 
 _POLL = 0.2  # seconds
 _MOST_FILES = 20_000
 
 
 def signature(paths: Iterable[str]) -> Signature:
-    """Return all files at or below these paths with time, size, inode and mode."""
-    found: Signature = {}
-    for path in paths:
-        _note(path, found)
+    """Return all files at or below these paths with what changes when they do."""
+    found = {path: private_files.signature(path) for path in paths}
+    for path in list(found):
         for directory, folders, names in os.walk(path):
             folders[:] = [name for name in folders if name not in (".git", "node_modules", "__pycache__")]
-            for name in (*folders, *names):
-                _note(os.path.join(directory, name), found)
+            inside = (os.path.join(directory, name) for name in (*folders, *names))
+            found.update((each, private_files.signature(each)) for each in inside)
             if len(found) > _MOST_FILES:
                 return found
     return found
-
-
-def _note(path: str, found: Signature) -> None:
-    try:
-        seen = os.stat(path)
-    except OSError:  # deleted, or a dangling link: noticed when it exists
-        return
-    found[path] = (seen.st_mtime_ns, seen.st_size, seen.st_ino, seen.st_mode)
 
 
 def wait_for_change(paths: Iterable[str], before: Signature) -> list[str]:

@@ -11,7 +11,7 @@ import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..catalog.lints import PLACEHOLDER
-from ..events import TOOL_NAMES, Effect, spec_of, tool_names
+from ..events import OUTPUT_FIELDS, TOOL_NAMES, Effect, spec_of, tool_names
 from .paths import STATE_DIR
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def render(
     spec = spec_of(event)
     looks_at = occasion(spec, tool)
     subject = _Subject(name, event, spec, tool, pattern, looks_at, calls(spec, tool, pattern), reason)
-    script = {"sh": _shell, "python": _python, "node": _node}[language](subject)
+    script = _script(subject, language)
     files = {ENTRY_POINTS[language]: File(script, executable=True)}
     if language == "node":
         # A project around the hook may say that its scripts are modules; these are not.
@@ -163,6 +163,8 @@ def _answers(subject: _Subject) -> list[tuple[str, dict[str, Any]]]:
             ("skip the question", {"hookSpecificOutput": {"permissionDecision": "allow"}}),
             ("change the input, all of it", {"modified_input": {key: "another one"}}),
         ]
+    if event in OUTPUT_FIELDS:
+        found.append(("change what the model sees", {"modified_output": "another text"}))
     if event == "permission-request":
         found.append(("approve, or for the session", {"decision": "allow", "scope": "once"}))
     found.append(("tell the model something", {"additional_context": "Worth knowing."}))
@@ -193,38 +195,132 @@ def _head(subject: _Subject, statement: str, *, variable: str) -> list[str]:
     return lines
 
 
-def _commented(lines: list[str], mark: str) -> str:
-    return "\n".join(f"{mark} {line}".rstrip() for line in lines)
-
-
 # ------------------------------------------------------------------ scripts
 
 
-def _shell(subject: _Subject) -> str:
-    looks_at = subject.looks_at
-    head = _commented(_head(subject, "echo '%s'", variable="$TENTERHOOK_STATE_DIR"), "#")
-    parts = [f"#!/bin/sh\n{head}\nevent=$(cat)\n"]
-    if looks_at.path == ("tool_input",):
-        parts.append("# Everything from the tool's input on, as JSON.\ntext=${event#*'\"tool_input\": '}\n")
-    else:
-        parts.append(
-            '# The values of a field, as JSON writes them: a quote in a text is \\" here. With jq, exactly:\n'
-            f"#   printf '%s' \"$event\" | jq -r '.{'.'.join(looks_at.path)} // empty'\n"
-            "field() {\n"
-            '    printf \'%s\\n\' "$event" | grep -oE "\\"$1\\": (\\"([^\\"\\\\\\\\]|\\\\\\\\.)*\\"|[0-9.]+)" |\n'
-            '        sed -E \'s/^"[^"]*": "?//; s/"$//\'\n'
-            "}\n"
-            f"text=$(field {looks_at.path[-1]})  # {looks_at.what}\n"
-        )
-    block = f"{_echo(subject.reason)} >&2\nexit 2\n"
+class _Language(NamedTuple):
+    """The parts of a script. In them, words in capitals stand for what the hook checks, and for the reason."""
+
+    comment: str  # what begins a line of a comment
+    prints: str  # an object
+    directory: str  # of the hook's own files
+    start: str
+    notes: str  # what an observer does
+    block: str
+    condition: str  # of the block, which follows with the same indent
+    end: str
+
+
+_FIELD = r"""# The values of a field, as JSON writes them: a quote in a text is \" here. With jq, exactly:
+#   printf '%s' "$event" | jq -r '.PATH // empty'
+field() {
+    printf '%s\n' "$event" | grep -oE "\"$1\": (\"([^\"\\\\]|\\\\.)*\"|[0-9.]+)" |
+        sed -E 's/^"[^"]*": "?//; s/"$//'
+}
+text=$(field KEY)  # WHAT
+"""
+_WHOLE_INPUT = """\
+# Everything from the tool's input on, as JSON.
+text=${event#*'"tool_input": '}
+"""
+_SCRIPTS = {
+    "sh": _Language(
+        "#",
+        "echo '%s'",
+        "$TENTERHOOK_STATE_DIR",
+        "#!/bin/sh\nHEAD\nevent=$(cat)\n\nFIELD",
+        'if [ -n "$text" ]; then\n    printf \'%s\\n\' "$text" >>"$TENTERHOOK_STATE_DIR/NOTES"\nfi\n',
+        "ECHO >&2\nexit 2\n",
+        'case "$text" in\n*"WORD"*)\n    ',
+        "\n    ;;\nesac\n",
+    ),
+    "python": _Language(
+        "",
+        "print(json.dumps(%s))",
+        'os.environ["TENTERHOOK_STATE_DIR"]',
+        """\
+#!/usr/bin/env -S python3 -s
+\"\"\"HEAD
+\"\"\"
+
+IMPORTS
+event = json.load(sys.stdin)
+
+
+def text_of(*path):
+    \"\"\"A value of the event as text; empty if it is not there.\"\"\"
+    value = event
+    for key in path:
+        value = value.get(key, "") if isinstance(value, dict) else ""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+text = text_of(KEYS)  # WHAT
+""",
+        """\
+if text:
+    notes = os.path.join(os.environ["TENTERHOOK_STATE_DIR"], "NOTES")
+    with open(notes, "a", encoding="utf-8") as file:
+        print(text, file=file)
+""",
+        "print(REASON, file=sys.stderr)\nsys.exit(2)\n",
+        'if "WORD" in text:\n    ',
+        "\n",
+    ),
+    "node": _Language(
+        "//",
+        "console.log(JSON.stringify(%s))",
+        "process.env.TENTERHOOK_STATE_DIR",
+        """\
+#!/usr/bin/env node
+HEAD
+const fs = require("fs");
+
+const event = JSON.parse(fs.readFileSync(0, "utf8"));
+
+// A value of the event as text; empty if it is not there.
+function textOf(...path) {
+  const value = path.reduce((inside, key) => inside?.[key], event) ?? "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+const text = textOf(KEYS); // WHAT
+""",
+        'if (text) {\n  fs.appendFileSync(`${process.env.TENTERHOOK_STATE_DIR}/NOTES`, text + "\\n");\n}\n',
+        "console.error(REASON);\nprocess.exitCode = 2;\n",
+        'if (text.includes("WORD")) {\n  ',
+        "\n}\n",
+    ),
+}
+
+
+def _script(subject: _Subject, language: str) -> str:
+    looks_at, form = subject.looks_at, _SCRIPTS[language]
+    head = _head(subject, form.prints, variable=form.directory)
+    values = {
+        "HEAD": "\n".join(f"{form.comment} {line}".rstrip() if form.comment else line for line in head),
+        "IMPORTS": "import json\nimport sys\n" if subject.decides else "import json\nimport os\nimport sys\n",
+        "KEYS": ", ".join(json.dumps(key) for key in looks_at.path),
+        "KEY": looks_at.path[-1],
+        "PATH": ".".join(looks_at.path),
+        "WHAT": looks_at.what,
+        "NOTES": _NOTES,
+        "WORD": looks_at.word,
+        "ECHO": _echo(subject.reason),
+        "REASON": json.dumps(subject.reason, ensure_ascii=False),
+    }
+    start = form.start.replace("FIELD", _WHOLE_INPUT if looks_at.path == ("tool_input",) else _FIELD)
+    block = form.block
     if not subject.decides:
-        parts.append(f'if [ -n "$text" ]; then\n    printf \'%s\\n\' "$text" >>"$TENTERHOOK_STATE_DIR/{_NOTES}"\nfi\n')
+        block = form.notes
     elif subject.reached_is_enough:
-        parts.append(f"# The matcher in HOOK.md has found what this is about. Look closer at $text here.\n{block}")
+        text = "$text" if language == "sh" else "text"
+        comment = form.comment or "#"
+        block = f"{comment} The matcher in HOOK.md has found what this is about. Look closer at {text} here.\n{block}"
     else:
-        indented = block.replace("\n", "\n    ").rstrip()
-        parts.append(f'case "$text" in\n*"{looks_at.word}"*)\n    {indented}\n    ;;\nesac\n')
-    return "\n".join(parts)
+        indent = form.condition.rpartition("\n")[2]
+        block = form.condition + block.replace("\n", "\n" + indent).rstrip() + form.end
+    return re.sub("|".join(values), lambda found: values[found[0]], f"{start}\n{block}")
 
 
 def _echo(text: str) -> str:
@@ -232,66 +328,6 @@ def _echo(text: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 .,:;?_/+=()-]*", text):
         return f'echo "{text}"'
     return f"printf '%s\\n' {shlex.quote(text)}"
-
-
-def _python(subject: _Subject) -> str:
-    looks_at = subject.looks_at
-    head = "\n".join(_head(subject, "print(json.dumps(%s))", variable='os.environ["TENTERHOOK_STATE_DIR"]'))
-    imports = ["json", *([] if subject.decides else ["os"]), "sys"]
-    path = ", ".join(json.dumps(key) for key in looks_at.path)
-    parts = [
-        f'#!/usr/bin/env -S python3 -s\n"""{head}\n"""\n',
-        "\n".join(f"import {module}" for module in imports) + "\n",
-        "event = json.load(sys.stdin)\n\n",
-        "def text_of(*path):\n"
-        '    """A value of the event as text; empty if it is not there."""\n'
-        "    value = event\n"
-        "    for key in path:\n"
-        '        value = value.get(key, "") if isinstance(value, dict) else ""\n'
-        "    return value if isinstance(value, str) else json.dumps(value)\n\n",
-        f"text = text_of({path})  # {looks_at.what}\n",
-    ]
-    block = f"print({json.dumps(subject.reason, ensure_ascii=False)}, file=sys.stderr)\nsys.exit(2)\n"
-    if not subject.decides:
-        parts.append(
-            f'if text:\n    notes = os.path.join(os.environ["TENTERHOOK_STATE_DIR"], "{_NOTES}")\n'
-            '    with open(notes, "a", encoding="utf-8") as file:\n'
-            "        print(text, file=file)\n"
-        )
-    elif subject.reached_is_enough:
-        parts.append(f"# The matcher in HOOK.md has found what this is about. Look closer at text here.\n{block}")
-    else:
-        indented = block.replace("\n", "\n    ").rstrip()
-        parts.append(f"if {json.dumps(looks_at.word)} in text:\n    {indented}\n")
-    return "\n".join(parts)
-
-
-def _node(subject: _Subject) -> str:
-    looks_at = subject.looks_at
-    statement = "console.log(JSON.stringify(%s))"
-    head = _commented(_head(subject, statement, variable="process.env.TENTERHOOK_STATE_DIR"), "//")
-    path = ", ".join(json.dumps(key) for key in looks_at.path)
-    parts = [
-        f'#!/usr/bin/env node\n{head}\nconst fs = require("fs");\n',
-        'const event = JSON.parse(fs.readFileSync(0, "utf8"));\n',
-        "// A value of the event as text; empty if it is not there.\n"
-        "function textOf(...path) {\n"
-        '  const value = path.reduce((inside, key) => inside?.[key], event) ?? "";\n'
-        '  return typeof value === "string" ? value : JSON.stringify(value);\n'
-        "}\n",
-        f"const text = textOf({path}); // {looks_at.what}\n",
-    ]
-    block = f"console.error({json.dumps(subject.reason, ensure_ascii=False)});\nprocess.exitCode = 2;\n"
-    if not subject.decides:
-        parts.append(
-            f'if (text) {{\n  fs.appendFileSync(`${{process.env.TENTERHOOK_STATE_DIR}}/{_NOTES}`, text + "\\n");\n}}\n'
-        )
-    elif subject.reached_is_enough:
-        parts.append(f"// The matcher in HOOK.md has found what this is about. Look closer at text here.\n{block}")
-    else:
-        indented = block.replace("\n", "\n  ").rstrip()
-        parts.append(f"if (text.includes({json.dumps(looks_at.word)})) {{\n  {indented}\n}}\n")
-    return "\n".join(parts)
 
 
 # ------------------------------------------------------------------ cases

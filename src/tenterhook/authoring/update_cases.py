@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
+from ..basics.places import replace_file
 from ..errors import HookError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from .cases import Case
-    from .expectations import ExpectationChange
 
 
-def rewrite(file: str, edits: Sequence[tuple[Case, Sequence[ExpectationChange]]]) -> None:
-    """Edit the expectations of these cases of a file. Raises `HookError`, without a change, if it cannot be edited."""
+def rewrite(file: str, edits: Sequence[tuple[Case, Mapping[str, Any]]]) -> None:
+    """Give cases of a file other expectations. Raises `HookError`, without a change, if it cannot be edited."""
     with open(file, encoding="utf-8-sig", newline="") as stream:
         before = stream.read()
     wanted = json.loads(before) if file.endswith(".json") else tomllib.loads(before)
-    for case, changes in edits:
-        _apply(_owner(wanted, case).setdefault("expect", {}), changes)
+    for case, expect in edits:
+        _owner(wanted, case)["expect"] = dict(expect)
     if file.endswith(".json"):
         _replace(file, json.dumps(wanted, indent=2, ensure_ascii=False) + "\n")
         return
@@ -40,34 +40,34 @@ def _owner(document: Any, case: Case) -> Any:
     return document if case.number is None else document["case"][case.number]
 
 
-def _apply(expect: Any, changes: Sequence[ExpectationChange]) -> None:
-    for keys, value in changes:
-        inside = expect
-        for key in keys[:-1]:
-            if key not in inside:
-                inside[key] = {}
-            inside = inside[key]
-        if value is None:
-            inside.pop(keys[-1], None)
-        else:
-            inside[keys[-1]] = value
-
-
-def _toml(before: str, edits: Sequence[tuple[Case, Sequence[ExpectationChange]]]) -> str | None:
+def _toml(before: str, edits: Sequence[tuple[Case, Mapping[str, Any]]]) -> str | None:
     """Return the edited text; None if tomlkit cannot edit it."""
     try:
         document = tomlkit.parse(before)
-        for case, changes in edits:
+        for case, expect in edits:
             owner = _owner(document, case)
             is_new = "expect" not in owner
             if is_new:
                 owner["expect"] = tomlkit.table()
-            _apply(owner["expect"], [change._replace(value=_item(change.value)) for change in changes])
+            merge(owner["expect"], expect)
             if is_new and case.number is not None:
                 owner["expect"].add(tomlkit.nl())  # before the next case
         return tomlkit.dumps(document).rstrip("\n") + "\n"
     except (TOMLKitError, ValueError, KeyError, TypeError):
         return None
+
+
+def merge(table: Any, wanted: Mapping[str, Any]) -> None:
+    """Make a table of TOML the wanted one; what is as wanted is not touched."""
+    for key in [key for key in table if key not in wanted]:
+        table.pop(key)
+    for key, value in wanted.items():
+        if key in ("files", "env"):
+            if key not in table:
+                table[key] = {}
+            merge(table[key], value)
+        elif table.get(key) != value:
+            table[key] = _item(value)
 
 
 def _item(value: Any) -> Any:
@@ -93,14 +93,4 @@ def _reads_better_as_lines(text: str) -> bool:
 
 
 def _replace(file: str, text: str) -> None:
-    """Write the file so that a crash leaves the old or the new one; its mode stays."""
-    temporary = f"{file}.{os.getpid()}.new"
-    try:
-        with open(temporary, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-        os.chmod(temporary, os.stat(file).st_mode & 0o7777)
-        os.replace(temporary, file)
-    except BaseException:  # leave nothing half-written
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
+    replace_file(file, text.encode(), mode=os.stat(file).st_mode & 0o777)

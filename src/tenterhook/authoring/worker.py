@@ -100,6 +100,7 @@ def _run(job: Mapping[str, Any], cancel: Cancel) -> dict[str, Any]:
         "decision": str(verdict.decision),
         "reason": verdict.reason,
         "modified_input": verdict.modified_input,
+        "modified_output": verdict.modified_output,
         "additional_context": "\n".join(verdict.additional_context) or None,
         "message": "\n".join(verdict.messages) or None,
         "scope": verdict.scope,

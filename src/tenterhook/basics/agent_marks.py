@@ -187,7 +187,9 @@ def stay_with_agent() -> None:
     found = _nearest(above, marks) if marks else None
     if found is not None:
         record = marks[found]
-        places.FIXED.update({kind: record[kind] for kind in ("home", "config", "state", "cache") if kind in record})
+        places.FIXED.update(
+            {kind: record[kind] for kind in ("home", "config", "state", "cache", "data") if kind in record}
+        )
 
 
 def _nearest(above: Iterable[processes.Ancestor], marks: dict[str, dict[str, Any]]) -> str | None:

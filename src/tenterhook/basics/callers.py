@@ -59,7 +59,7 @@ class Caller:
         if self._inherited is None:
             from . import env_policy
 
-            self._inherited = env_policy.inherited(self.given, self.record, self._working_directory())
+            self._inherited = env_policy.inherited(self.given, self.record, self.working_directory())
         return self._inherited
 
     def use(self, given: Mapping[bytes, bytes], record: Mapping[str, Any]) -> None:
@@ -71,7 +71,8 @@ class Caller:
         found: Mapping[str, str] = self.record.get("interpreters", {})
         return found
 
-    def _working_directory(self) -> str:
+    def working_directory(self) -> str:
+        """Return the directory that it runs in."""
         if self._pid is not None:
             return os.readlink(f"/proc/{self._pid}/cwd")
         try:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 _KEPT = "\n\t"
 _LAST_LINES = 5  # of what a failed hook wrote to stderr
 _LONGEST_LINE = 400  # characters
@@ -33,6 +37,11 @@ def one_line(text: str) -> str:
     return visible(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
+def listed(names: Sequence[str]) -> str:
+    """Return `a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
 def text_of(data: bytes) -> str:
     """The text of a file, without loss: a byte that is not UTF-8 becomes a character that `visible` writes out."""
     return data.decode("utf-8", "surrogateescape")
@@ -54,37 +63,6 @@ def with_stderr(said: str, stderr: str) -> str:
     if len(lines) == 1:
         return f"{said}: {last[0].strip()}"
     return "\n".join([f"{said}:", *(["…"] if len(lines) > _LAST_LINES else []), *last])
-
-
-def columns(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    return len(text) if text.isascii() else sum(map(_columns_of, text))
-
-
-def fitted(line: str, width: int) -> str:
-    """A line that fits into `width` columns: the end of a longer one is left out."""
-    return line if columns(line) <= width else _beginning(line, width - columns(LEFT_OUT)).rstrip() + LEFT_OUT
-
-
-def without_middle(line: str, width: int) -> str:
-    """A line that fits into `width` columns: the middle of a longer one is left out."""
-    if columns(line) <= width:
-        return line
-    kept = max(width - columns(LEFT_OUT), 2)
-    return _beginning(line, kept - kept // 2) + LEFT_OUT + _beginning(line[::-1], kept // 2)[::-1]
-
-
-def _beginning(text: str, most: int) -> str:
-    taken = 0
-    for number, char in enumerate(text):
-        taken += _columns_of(char)
-        if taken > most:
-            return text[:number]
-    return text
-
-
-def _columns_of(char: str) -> int:
-    return 0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
 def _escape(char: str) -> str:

@@ -13,11 +13,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-PLACES = ("home", "config", "state", "cache")  # the record's keys for directories
+_PLACES = ("home", "config", "state", "cache")  # the record's keys for directories
 
 
 class RecordError(Exception):
     """A record that is missing, broken, or could have been written by another account."""
+
+
+def directories(record: dict[str, Any]) -> dict[str, str]:
+    """Return the directories that a record has, by kind."""
+    found = {kind: record[kind] for kind in _PLACES}
+    return {**found, "data": record.get("data") or f"{found['home']}/.local/share/tenterhook"}  # not before 0.2
 
 
 def read(file: str) -> dict[str, Any]:

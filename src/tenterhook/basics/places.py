@@ -49,6 +49,11 @@ def cache() -> str:
     return FIXED.get("cache") or _xdg("XDG_CACHE_HOME", ".cache") + "/tenterhook"
 
 
+def data() -> str:
+    """Return our directory for data: fetched packs."""
+    return FIXED.get("data") or _xdg("XDG_DATA_HOME", ".local/share") + "/tenterhook"
+
+
 def marks() -> str:
     """Return the directory of marks of guarded agents, which the environment cannot change."""
     user = os.getuid()
@@ -110,11 +115,13 @@ def _escaped(char: str) -> str:
 
 
 def make_private(directory: str) -> None:
-    """Create a directory and its parents, mode 700 for it and for our own directory around it."""
-    for own in (state(), cache()):
+    """Create a directory and its parents, mode 700 for it and for our own directories around it."""
+    parents = 0o755
+    for own in (state(), cache(), data()):
         if f"{directory}/".startswith(f"{own}/"):
             _keep_private(own)
-    make_directories(directory, 0o700)
+            parents = 0o700
+    make_directories(directory, 0o700, parents)
 
 
 def _keep_private(own: str) -> None:
@@ -129,11 +136,11 @@ def _keep_private(own: str) -> None:
         os.chmod(own, 0o700)
 
 
-def make_directories(directory: str, mode: int = 0o755) -> None:
+def make_directories(directory: str, mode: int = 0o755, parents: int = 0o755) -> None:
     """Create a directory and its parents so that no other account can write to them, whatever the umask is."""
     if not directory or os.path.isdir(directory):
         return
-    make_directories(os.path.dirname(directory))
+    make_directories(os.path.dirname(directory), parents, parents)
     try:
         os.mkdir(directory, mode)
     except FileExistsError:
@@ -163,13 +170,19 @@ def append_line(file: str, line: str) -> None:
         os.close(descriptor)
 
 
-def replace_file(path: str, data: bytes) -> None:
-    """Write a private file atomically: readers, also after a crash, see the old or the new content."""
+def replace_file(path: str, data: bytes, *, sync: bool = False, mode: int = 0o600) -> None:
+    """Write a file atomically, a private one by default: readers, also after a crash, see the old or the new content.
+
+    `sync`: also after a power failure. `mode`: as far as the umask permits.
+    """
     temporary = f"{path}.{os.getpid()}.{get_ident()}.new"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
     try:
         with open(descriptor, "wb") as file:
             file.write(data)
+            if sync:
+                file.flush()
+                os.fsync(descriptor)
         os.replace(temporary, path)
     except BaseException:  # no temporary file stays
         os.unlink(temporary)

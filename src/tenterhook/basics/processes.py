@@ -159,15 +159,17 @@ def find_process(pid: int, *, has_ended: bool = False) -> Ancestor | None:
         parent, group, session, terminal = map(int, fields[1:5])
         return Ancestor(Process(pid, fields[19].decode()), parent, name, session, terminal, group)
     except FileNotFoundError:
-        return _found_by_ps(pid) if not os.path.exists("/proc/self/stat") else None
+        return _found_by_ps(pid, has_ended) if not os.path.exists("/proc/self/stat") else None
     except (OSError, IndexError, ValueError):
         return None
 
 
-def _found_by_ps(pid: int) -> Ancestor | None:
+def _found_by_ps(pid: int, has_ended: bool) -> Ancestor | None:
     """The same on systems without /proc."""
-    parent, _, started = _ask_ps(pid, "ppid=", "lstart=").partition(" ")
-    return Ancestor(Process(pid, "-".join(started.split())), int(parent)) if parent.isdigit() else None
+    parent, state, *started = (_ask_ps(pid, "ppid=", "stat=", "lstart=") or "- Z").replace(":", " ").split()
+    if not parent.isdigit() or (state.startswith("Z") and not has_ended):
+        return None
+    return Ancestor(Process(pid, "-".join(started)), int(parent))  # no colon: it ends the process's name in a chain
 
 
 def _ask_ps(pid: int, *columns: str) -> str:

@@ -39,19 +39,73 @@ PROTECTED = {
     ".factory/settings.json": "settings of Factory Droid",
     ".factory/hooks.json": "hooks of Factory Droid",
     ".factory/hooks/": "hooks of Factory Droid",
+    ".pi/agent/extensions/": "extensions of pi",
+    ".pi/agent/settings.json": "settings of pi",
+    ".pi/agent/trust.json": "settings of pi",
+    ".pi/extensions/": "extensions of pi",
+    ".pi/settings.json": "settings of pi",
+    ".vibe/hooks.toml": "hooks of Mistral Vibe",
+    ".vibe/config.toml": "settings of Mistral Vibe",
+    ".vibe/trusted_folders.toml": "settings of Mistral Vibe",
+    ".vibe/plugins/": "plug-ins of Mistral Vibe",
+    ".vibe/tools/": "plug-ins of Mistral Vibe",  # Python that it runs in its own process
+    ".openhands/hooks.json": "hooks of OpenHands",
+    ".openhands/hooks/": "hooks of OpenHands",
+    ".openhands/agent_settings.json": "settings of OpenHands",
+    ".openhands/cli_config.json": "settings of OpenHands",
+    ".openhands/mcp.json": "settings of OpenHands",
+    ".hermes/config.yaml": "settings of Hermes",
+    ".hermes/.env": "settings of Hermes",
+    ".hermes/active_profile": "settings of Hermes",
+    ".hermes/hooks/": "hooks of Hermes",
+    ".hermes/plugins/": "plug-ins of Hermes",
+    ".cline/hooks/": "hooks of Cline",
+    ".cline/plugins/": "plug-ins of Cline",
+    ".cline/data/settings/global-settings.json": "settings of Cline",
+    ".clinerules/hooks/": "hooks of Cline",
+    "documents/cline/hooks/": "hooks of Cline",
+    "opencode.json": "settings of opencode",
+    "opencode.jsonc": "settings of opencode",
+    ".config/opencode/config.json": "settings of opencode",
+    **dict.fromkeys(
+        (  # plug-ins and tools: modules that it loads
+            f"{folder}/{kind}/"
+            for folder in (".opencode", ".config/opencode")
+            for kind in ("plugin", "plugins", "tool", "tools")
+        ),
+        "hooks of opencode",
+    ),
+    ".cursor/hooks.json": "hooks of Cursor",
+    ".cursor/hooks/": "hooks of Cursor",
+    ".cursor/cli-config.json": "settings of Cursor",
+    ".cursor/permissions.json": "settings of Cursor",
+    ".agents/plugins/": "plug-ins of Goose",
+    ".config/goose/settings.json": "settings of Goose",
+    ".config/goose/settings.local.json": "settings of Goose",
     "site-packages/tenterhook/": "Tenterhook itself",
     "dist-packages/tenterhook/": "Tenterhook itself",
     "pipx/venvs/tenterhook/": "Tenterhook itself",  # the launcher tries these, also if they do not exist yet
     "uv/tools/tenterhook/": "Tenterhook itself",
 }
-# Variables that move an agent's settings elsewhere, each with what is in that directory.
+# Variables that move an agent's settings elsewhere, or leave them out, each with what is in a directory that it names.
 MOVED = {
     "CLAUDE_CONFIG_DIR": ("settings.json", "settings.local.json", "hooks/"),
+    "CLINE_DIR": ("hooks/", "plugins/", "data/settings/global-settings.json"),
     "CODEX_HOME": ("config.toml", "hooks.json"),
     "COPILOT_HOME": ("config.json", "hooks/"),
     "FACTORY_HOME_OVERRIDE": (".factory/settings.json", ".factory/hooks.json"),
+    "GOOSE_PATH_ROOT": (".agents/plugins/", ".config/goose/settings.json"),
+    "HERMES_HOME": ("config.yaml", ".env", "hooks/", "plugins/"),
+    "HERMES_SAFE_MODE": (),
     "KIMI_CODE_HOME": ("config.toml",),
     "KIMI_SHARE_DIR": ("config.toml",),
+    "PI_CODING_AGENT_DIR": ("extensions/", "settings.json", "trust.json"),
+    "VIBE_HOME": ("hooks.toml", "config.toml", "trusted_folders.toml", "plugins/", "tools/"),
+    "OPENCODE_CONFIG": (),
+    "OPENCODE_CONFIG_CONTENT": (),
+    "OPENCODE_CONFIG_DIR": ("opencode.json", "opencode.jsonc", "plugin/", "plugins/", "tool/", "tools/"),
+    "OPENCODE_DISABLE_PROJECT_CONFIG": (),
+    "OPENCODE_PURE": (),
 }
 
 
@@ -59,27 +113,44 @@ MOVED = {
 REFUSED = frozenset(
     (
         *("allow", "disable", "enable", "remove", "trust", "untrust", "daemon run", "daemon start", "daemon stop"),
-        *("hub", "hub join", "hub leave", "hub start", "hub stop", "hub token add", "hub token revoke"),
+        *("hub", "hub join", "hub leave", "hub share", "hub start", "hub stop"),
+        *("hub token add", "hub token revoke"),
         *("hub person add", "hub person password", "hub person remove"),
-        *("inbox", "inbox approve", "inbox deny", "inbox sign-in"),
+        *("inbox", "inbox approve", "inbox deny", "inbox sign-in", "hub redact", "log redact", "pack remove"),
     )
 )
 REFUSED_WITHOUT = {
     "agent": "--sessions",
     "install": "--dry-run",
     "new": "--project",
+    "pack add": "--dry-run",
+    "pack update": "--dry-run",
+    "setup": "--dry-run",
     "uninstall": "--dry-run",
     "update": "--dry-run",
 }
-REFUSED_WITH = {"add": "NAME", "doctor": "--fix", "new": "--force", "trigger": "--session"}
+REFUSED_WITH = {"add": "NAME", "doctor": "--fix", "new": "--force", "pack verify": "--fetch", "trigger": "--session"}
 # Refused if the file or directory that these options name is protected, or if what they change is:
 WRITING = {"convert": ("--out",), "log export": ("--out",), "test": ("--junit", "--update")}
 # Allowed: they read, or run hooks and agents under the same rules.
 READING = frozenset(
     (
-        *("check", "completion", "guard", "list", "replay", "show", "try", "daemon", "daemon status", "inbox list"),
+        *(
+            "agents",
+            "check",
+            "completion",
+            "guard",
+            "list",
+            "replay",
+            "show",
+            "try",
+            "daemon",
+            "daemon status",
+            "inbox list",
+        ),
         *("log", "log anchor", "log stats", "log verify"),
-        *("hub status", "hub person", "hub person list", "hub token", "hub token list"),
+        *("pack", "pack diff", "pack init", "pack list", "pack show", "pack verify"),
+        *("hub status", "hub test", "hub person", "hub person list", "hub token", "hub token list"),
     )
 )
 
@@ -175,12 +246,13 @@ _CONFIGURATION, _PROGRAM = "Tenterhook's configuration", "Tenterhook itself"
 def _known_places(variables: Mapping[str, str]) -> dict[str, str]:
     home, user = variables.get("HOME") or places.home(), os.getuid()
     own = variables.get("TENTERHOOK_STATE_DIR", "")  # a hook's, two levels below ours
-    configs, states, caches = (
+    configs, states, caches, data = (
         [each for each in (variables.get(f"XDG_{kind}_HOME", ""), f"{home}/{usual}", now) if each[:1] == "/"]
         for kind, usual, now in (
             ("CONFIG", ".config", places.config_home()),
             ("STATE", ".local/state", os.path.dirname(places.state())),
             ("CACHE", ".cache", os.path.dirname(places.cache())),
+            ("DATA", ".local/share", os.path.dirname(places.data())),
         )
     )
     states += [os.path.dirname(os.path.dirname(os.path.dirname(own)))] if own[:1] == "/" else []
@@ -193,10 +265,13 @@ def _known_places(variables: Mapping[str, str]) -> dict[str, str]:
     for directory in configs:
         found[f"{directory}/agents/hooks/"] = found[f"{directory}/kimi/hooks/"] = "your hooks"
         found[f"{directory}/tenterhook/"] = _CONFIGURATION
+        found[f"{directory}/opencode/plugins/"] = "hooks of opencode"
     for directory in dict.fromkeys(states):
         found[f"{directory}/tenterhook/"] = "Tenterhook's state, where trust is kept"
         found.update(_installed(f"{directory}/tenterhook"))
     found.update(dict.fromkeys((f"{each}/tenterhook/" for each in caches), "what Tenterhook has compiled"))
+    found.update(dict.fromkeys((f"{each}/tenterhook/packs/" for each in data), "hooks of packs"))
+    found["/var/lib/tenterhook/"] = "hooks of packs"
     program = [f"{places.PACKAGE}/", f"{os.path.dirname(sys.executable)}/tenterhook", f"{home}/.local/bin/tenterhook"]
     program += [f"{sys.prefix}/"] if sys.prefix != sys.base_prefix else []
     found.update(dict.fromkeys(program, _PROGRAM))
@@ -348,7 +423,9 @@ def _by_name(path: str, removes: bool, matches: Matches | None) -> str | None:
         for names, is_directory, what in _NAMES:
             found = parts[start : start + len(names)]
             may_be = len(found) == len(names) and (is_directory or start + len(names) == len(parts))
-            if may_be and _are_equal(found, names, matches):
+            # of a file that is not hidden, `*` would mean every directory that could have one
+            compared = matches if len(names) > 1 or names[0][0] == "." else None
+            if may_be and _are_equal(found, names, compared):
                 return what
     inside = _named_below(path) if removes and matches is None else ()
     return next((what for each, what in inside if os.path.lexists(each)), None)

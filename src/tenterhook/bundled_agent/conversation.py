@@ -102,6 +102,7 @@ class Conversation:
             surfaces=surfaces,
             answered=self._answered,
             max_steps=settings.max_steps,
+            tools=settings.tools,
             told=self._on_verdict,
             say=screen.note,
             keep=lambda text: self._record_text("hook_result", text),
@@ -269,7 +270,7 @@ class Conversation:
             self._watch = asyncio.create_task(self._watch_background())
         if verdict.runs:
             whole = verdict.as_json()
-            kept = {key: whole[key] for key in ("decision", "reason", "modified_input", "runs")}
+            kept = {key: whole[key] for key in ("decision", "reason", "modified_input", "modified_output", "runs")}
             self.record.write("hooks", event=event.canonical, **kept)
             self._recorded()
         self.screen.verdict(event, verdict)

@@ -6,25 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 from ..basics import places
 from ..basics.display_text import one_line
+from ..basics.terminal_layout import table_lines
 from ..journal import statistics
 from ..model import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from ..engine.engine import Engine
     from ..model import Hook, Verdict
 
-_WIDEST = 44  # characters of a matcher
-_HEADINGS = ("hook", "event", "mode", "priority", "matcher", "state", "runs", "blocks", "failures", "p50", "p95")
+_HEADINGS = ("hook", "event", "runs", "blocks", "failed", "p50", "p95", "state", "mode", "priority", "matcher")
 
 
-def overview(engine: Engine, tally: Tally, places: Mapping[str, str]) -> Iterator[str]:
-    """Yield the lines of `/hooks`. `places`: where each hooks file is in force."""
+def overview(engine: Engine, tally: Tally, places: Mapping[str, str], width: int | None = None) -> Iterator[str]:
+    """Yield the lines of `/hooks`. `places`: where each hooks file is in force; `width`: of the terminal."""
     catalog = engine.catalog
     for title, hooks in _by_source(engine, places):
         yield title
-        yield from _table([_row(hook, engine, tally) for hook in hooks])
+        yield from table_lines(_HEADINGS, [_row(hook, engine, tally) for hook in hooks], width)
     if not engine.hooks:
         yield "no hooks in force; they are looked for in:"
         yield from (f"  {each.name:8} {_short(each.directory)}" for each in (catalog.layers if catalog else ()))
@@ -32,8 +32,8 @@ def overview(engine: Engine, tally: Tally, places: Mapping[str, str]) -> Iterato
         yield f"  {one_line(each.hook.name)} is not in force: {_short_in(each.why)}"
     for problem in engine.problems:
         yield f"  {problem.severity}: {one_line(problem.message)} ({_short(problem.file or '')})"
-    yield "manage them: tenterhook list, tenterhook add, tenterhook show NAME, tenterhook check, tenterhook trust,"
-    yield "             tenterhook disable NAME --for 1h, tenterhook enable NAME, tenterhook remove NAME"
+    yield "manage them: tenterhook list, add, show NAME, check, trust,"
+    yield "             disable NAME --for 1h, enable NAME, remove NAME"
 
 
 def _by_source(engine: Engine, places: Mapping[str, str]) -> Iterator[tuple[str, list[Hook]]]:
@@ -53,16 +53,14 @@ def _row(hook: Hook, engine: Engine, tally: Tally) -> tuple[str, ...]:
     count = tally.of(hook)
     took = ["-" if ms is None else f"{ms:.0f} ms" for ms in (count.percentile(0.5), count.percentile(0.95))]
     return (
-        *(one_line(hook.name), hook.declared, "async" if hook.in_background else "sync", str(hook.priority)),
-        *(_matcher(hook), _state(hook, engine)),
-        *(str(count.runs), str(count.blocks), str(count.failures), *took),
+        *(hook.name, hook.declared, str(count.runs), str(count.blocks), str(count.failures), *took),
+        *(_state(hook, engine), "async" if hook.in_background else "sync", str(hook.priority), _matcher(hook)),
     )
 
 
 def _matcher(hook: Hook) -> str:
     named = {"tool": hook.tool, "pattern": hook.pattern, "matcher": hook.target}
-    text = one_line(", ".join(f"{key} {value}" for key, value in named.items() if value)) or "-"
-    return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
+    return ", ".join(f"{key} {value}" for key, value in named.items() if value) or "-"
 
 
 def _state(hook: Hook, engine: Engine) -> str:
@@ -73,12 +71,6 @@ def _state(hook: Hook, engine: Engine) -> str:
     if hook.layer != "project" or engine.catalog is None:
         return "in force"
     return str(engine.catalog.trust.standing(hook).state)
-
-
-def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    widths = [max(len(row[column]) for row in (_HEADINGS, *rows)) for column in range(len(_HEADINGS))]
-    for row in (_HEADINGS, *rows):
-        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 def _short_in(text: str) -> str:

@@ -18,11 +18,12 @@ from pydantic_ai.messages import (
 
 from ..approvals.presenter import present, text_lines
 from ..basics.display_text import one_line, visible, with_stderr
+from ..basics.terminal_layout import wrapped
 from ..engine.decisions import decides
 from ..model import Action
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Mapping
 
     from pydantic_ai.tools import RunContext
 
@@ -39,7 +40,11 @@ _DIM, _BOLD, _RED, _YELLOW, _CYAN = "2", "1", "31", "33", "36"
 class Screen:
     """Writes the model's text to `said` and everything else to `about`, line by line."""
 
-    def __init__(self, said: Write, about: Write, *, colour: bool = False) -> None:
+    def __init__(
+        self, said: Write, about: Write, *, colour: bool = False, width: Callable[[], int] | None = None
+    ) -> None:
+        """`width` returns that of the terminal, to which lines are wrapped; without it they are not."""
+        self._width = width
         self._said = said
         self._about = about
         self._colour = colour
@@ -57,7 +62,7 @@ class Screen:
     def question(self, request: Request) -> None:
         """Show a request for an approval, and the dangers of its command."""
         presented = present(request.call, request.call.display)
-        self._print(_shown(request, presented), _DIM)
+        self._print(_shown(request, presented), _DIM, is_exact=True)
         for danger in presented.dangers:
             self._print(f"    ! {danger}", _RED)
 
@@ -94,13 +99,15 @@ class Screen:
         return events
 
     def verdict(self, event: Event, verdict: Verdict) -> None:
-        """Show messages, refusals and failures of hooks, and a modified input."""
+        """Show messages, refusals and failures of hooks, and a modified input or output."""
         for message in verdict.messages:
             self._print(f"  {_indented(message)}", _DIM)
         for run in verdict.runs:
             self._run(run, event.canonical)
         if verdict.modified_input is not None:
             self._print(f"  ~ the input was modified: {_short(verdict.modified_input)}", _YELLOW)
+        if verdict.modified_output is not None:
+            self._print("  ~ the output was modified: the model sees what follows", _YELLOW)
 
     def _run(self, run: Run, event: str) -> None:
         decision, name = run.decision, f"{run.hook.name} ({event})"
@@ -174,9 +181,18 @@ class Screen:
             self._said(self._line + "\n")
             self._line = ""
 
-    def _print(self, text: str, style: str) -> None:
+    def _print(self, text: str, style: str, *, is_exact: bool = False) -> None:
+        """Write a text, wrapped unless it is to be shown exactly as it is."""
         self._end_line()
-        self._about((f"\x1b[{style}m{text}\x1b[0m" if self._colour else text) + "\n")
+        for line in text.split("\n") if is_exact or self._width is None else _wrapped(text, self._width()):
+            self._about((f"\x1b[{style}m{line}\x1b[0m" if self._colour else line) + "\n")
+
+
+def _wrapped(text: str, width: int) -> Iterator[str]:
+    """Yield lines that fit into a width; what goes on below a line is moved in further than it."""
+    for line in text.split("\n"):
+        indent = len(line) - len(line.lstrip())
+        yield from wrapped(line.strip(), width, first=" " * indent, indent=indent + 2)
 
 
 def _indented(text: str) -> str:

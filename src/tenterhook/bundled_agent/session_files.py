@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..basics import places
-from ..basics.display_text import fitted, one_line
+from ..basics.display_text import one_line
 from ..errors import HookError
 
 if TYPE_CHECKING:
@@ -242,15 +242,16 @@ def _prompts(message: dict[str, Any]) -> list[str]:
 # For display
 
 
-def table(saved: Sequence[Saved], width: int) -> list[str]:
-    """Return a heading and a line for each session."""
-    longest = max((len(each.session_id) for each in saved), default=0)
-    lines = [f"{'last used':<16}  {'messages':>8}  {'session':<{longest}}  first prompt"]
+def table(saved: Sequence[Saved], width: int | None) -> list[str]:
+    """Return a heading and a line for each session, with as much of its first prompt as fits into `width` columns."""
+    from ..basics.terminal_layout import table_lines
+
+    rows = []
     for each in saved:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.last_used))
-        session_id = f"{one_line(each.session_id):<{longest}}"
-        lines.append(f"{when:<16}  {each.messages:>8}  {session_id}  {_first_line(each.first_prompt)}")
-    return [fitted(line.rstrip(), width) for line in lines]
+        rows.append((when, str(each.messages), each.session_id, _first_line(each.first_prompt)))
+    lines = table_lines(("last used", "messages", "session", "first prompt"), rows, None)
+    return lines if width is None else [_fitted(line, width) for line in lines]
 
 
 def resumed(saved: Saved, width: int) -> list[str]:
@@ -264,13 +265,19 @@ def resumed(saved: Saved, width: int) -> list[str]:
             lines.append(f"    {_first_line(exchange.answer)}")
     if len(saved.exchanges) > _SHOWN:
         lines.insert(1, f"  … {len(saved.exchanges) - _SHOWN} earlier")
-    return [fitted(line, width) for line in lines]
+    return [_fitted(line, width) for line in lines]
 
 
 def headline(saved: Saved, width: int) -> str:
     count = f"{saved.messages} {'message' if saved.messages == 1 else 'messages'}"
     prompt = f", last prompt: {_first_line(saved.last_prompt)}" if saved.exchanges else ""
-    return fitted(f"resumed {one_line(saved.session_id)}: {count}{prompt}", width)
+    return _fitted(f"resumed {one_line(saved.session_id)}: {count}{prompt}", width)
+
+
+def _fitted(line: str, width: int) -> str:
+    from ..basics.terminal_layout import shortened  # not needed to complete a session's name
+
+    return shortened(line, width)
 
 
 def _first_line(text: str) -> str:

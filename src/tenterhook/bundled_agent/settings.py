@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..approvals import rules
 from ..approvals.requests import MODES
 from ..basics import places
 from ..errors import HookError
+from ..events import tool_kinds
 
-_KINDS = {"model": str, "base_url": str, "mode": str, "compact_above": int, "max_steps": int}
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_KINDS = {"model": str, "base_url": str, "mode": str, "compact_above": int, "max_steps": int, "tools": dict}
 
 
 class AgentSettings(NamedTuple):
@@ -20,6 +24,7 @@ class AgentSettings(NamedTuple):
     mode: str = "ask"
     compact_above: int = 120_000
     max_steps: int = 100
+    tools: Mapping[str, str] = {}  # which tool a tool of another name counts as
     rules: tuple[rules.Rule, ...] = ()
 
 
@@ -40,4 +45,8 @@ def _agent(found: Any, path: str) -> dict[str, Any]:
             raise HookError(f"{path}: agent.{key} = {value!r} is not a setting", f"use {', '.join(_KINDS)}")
     if found.get("mode", "ask") not in MODES:
         raise HookError(f"{path}: agent.mode is {found['mode']!r}", f"use one of {', '.join(MODES)}")
+    try:
+        tool_kinds(found.get("tools", {}))
+    except HookError as error:
+        raise HookError(f"{path}: agent.{error.message}", error.remedy) from None
     return found

@@ -46,6 +46,7 @@ class Question:
         self.request = request
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self.wants_feedback = False
+        self.pressed = ""
         self._asked = time.monotonic()
 
     @property
@@ -53,6 +54,7 @@ class Question:
         return time.monotonic() - self._asked >= _NOT_YET and not self.answer.done()
 
     def press(self, key: str) -> None:
+        self.pressed = key
         if key == "f":
             self.wants_feedback = True
         elif key == "n":
@@ -133,6 +135,8 @@ class Terminal:
             half_typed = not asked.wants_feedback and self._session.default_buffer.text
             keys = "first clear this line with Ctrl-C" if half_typed else _KEYS
             return ANSI("\x1b[33mwhy not? \x1b[0m" if asked.wants_feedback else f"\x1b[33mallow? {keys} \x1b[0m")
+        if asked is not None and not self._prompts:  # what stays on the screen
+            return ANSI(f"\x1b[33mallow? \x1b[0m{asked.pressed}")
         working = "… " if self.busy is not None else ""
         return ANSI(f"\x1b[2m{self.mode()}\x1b[0m {working}› ")
 
@@ -285,7 +289,7 @@ class Interactive:
         rest = rest.strip()
         if name == "/hooks":
             conversation.show_background()
-            for each in overview(conversation.engine, conversation.tally, conversation.places):
+            for each in overview(conversation.engine, conversation.tally, conversation.places, _width()):
                 self._screen.plain(each)
         elif name == "/help":
             for each in _HELP.split("\n"):

@@ -40,6 +40,7 @@ class Catalog(NamedTuple):
     trust: Trust
     debug: bool = False
     refused_configs: tuple[str, ...] = ()
+    shadow_until: float | None = None  # when a new revision of a pack is enforced, in seconds since 1970
 
     def without_empty(self, files: Collection[str]) -> Catalog:
         """Return the catalog without the problem that these files define no hooks: the person did not name them."""
@@ -48,8 +49,9 @@ class Catalog(NamedTuple):
 
     @property
     def until(self) -> float | None:
-        """The time at which a disabled hook is in force again; the catalog is valid until then."""
-        return min((each.until for each in self.left_out if each.until is not None), default=None)
+        """The time at which a disabled hook, or a pack's new revision, is in force: the catalog counts until then."""
+        times = [each.until for each in self.left_out if each.until is not None]
+        return min(times + ([self.shadow_until] if self.shadow_until is not None else []), default=None)
 
     def disabled(self, event: str | None = None) -> list[LeftOut]:
         """Return the hooks that a person has disabled, those of an event if one is given."""
@@ -64,8 +66,8 @@ class Catalog(NamedTuple):
         return (*self.hooks, *(each.hook for each in self.left_out if each.until is not None))
 
     def in_force(self) -> tuple[Hook, ...]:
-        """Return the hooks that would run now: those of a project only while they are trusted."""
-        return tuple(hook for hook in self.hooks if hook.layer != "project" or self.trust.standing(hook).runs)
+        """Return the hooks that would run now: those that need trust only while they have it."""
+        return tuple(hook for hook in self.hooks if not hook.needs_trust or self.trust.standing(hook).runs)
 
 
 MANAGED = "/etc/agents/hooks"

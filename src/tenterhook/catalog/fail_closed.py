@@ -107,7 +107,7 @@ def _as_json(kept: StoredHook) -> dict[str, Any]:
 
 def is_guard(hook: Hook) -> bool:
     """Whether a hook refuses its event when it fails, and is kept."""
-    if not hook.fail_closed or hook.layer not in ("managed", "user", "config"):
+    if not hook.fail_closed or hook.layer not in ("managed", "user", "config") or hook.pack:
         return False
     is_enforced = not hook.is_shadow and not hook.in_background and not hook.never_matches
     return is_enforced and hook.spec.effect(hook.format) is Effect.DECIDES

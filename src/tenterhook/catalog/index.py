@@ -17,28 +17,21 @@ from ..basics import light_json, literal_search, places, private_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
-    from ..formats.entry_points import FolderState
     from ..model import Hook
     from .catalog import Catalog, Layer, LeftOut
-    from .snapshot import Known, ParseCache, Snapshot
+    from .snapshot import Snapshot
     from .trust import Trust
 
     Index = dict[str, Any]
 
-_MADE_BY = (11, __version__, sys.hexversion)
+_MADE_BY = (13, __version__, sys.hexversion)
 
 
 def read(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ()) -> Index | None:
-    """Return the index of a project, or None if anything changed since."""
-    index = load_if_unchanged(root, configs, layers)
-    return index if index is not None and scripts_unchanged(index) else None
-
-
-def load_if_unchanged(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ()) -> Index | None:
-    """Return the index, or None if a definition changed since; scripts are not checked.
+    """Return the index of a project, or None if anything changed since.
 
     Without `layers` it is the index for `dispatch`, whose directories `install` recorded.
     """
@@ -50,20 +43,12 @@ def load_if_unchanged(root: str, configs: Sequence[str] = (), layers: Sequence[L
             return None
         if index["until"] is not None and time.time() >= index["until"]:  # a hook is in force again
             return None
-        fresh = private_files.is_fresh(index["definitions"]) and all(
+        fresh = private_files.is_fresh(index["files"]) and all(
             path_identity(path) == known for path, known in index["places"]
         )
     except (ValueError, EOFError, TypeError, KeyError):
         return None
     return index if fresh else None
-
-
-def scripts_unchanged(index: Index) -> bool:
-    """Whether no script changed since the index was made."""
-    try:
-        return private_files.is_fresh(index["scripts"])
-    except (ValueError, TypeError, KeyError):
-        return False
 
 
 def reaches_nothing(index: Index, event: str, tool: Any, tool_input: Any) -> bool:
@@ -73,7 +58,11 @@ def reaches_nothing(index: Index, event: str, tool: Any, tool_input: Any) -> boo
         return True
     if not isinstance(tool, (str, type(None))):
         return False
-    names = () if tool is None else index["tool_names"].get(tool, (tool,))
+    names: tuple[str, ...] | None = () if tool is None else index["tool_names"].get(tool)
+    if names is None:
+        if index["needs_mcp_names"]:
+            return False  # the agent's module knows how it spells the tools of MCP servers
+        names = (str(tool),)
     inputs: list[str] | None = None
     for dialect, by_tool, by_pattern in entries:
         if by_tool is False:
@@ -98,8 +87,8 @@ def catalog(index: Index, event: str | None = None, trust: Any = None) -> Catalo
     hooks = tuple(Hook(*values) for values in marshal.loads(index["hooks"]))  # noqa: S302  # as above
     problems = tuple(Problem(*values) for values in index["problems"])
     with_metadata = [hook for hook in hooks if event in (None, hook.event) and hook.metadata]
-    has_project = any(hook.layer == "project" for hook in hooks)
-    if trust is None and (has_project or any(hook.metadata.get("runs_project_code") for hook in with_metadata)):
+    needs_trust = any(hook.needs_trust for hook in hooks)
+    if trust is None and (needs_trust or any(hook.metadata.get("runs_project_code") for hook in with_metadata)):
         from .trust import Trust
 
         trust = Trust(index["root"])
@@ -129,55 +118,37 @@ def load_and_store(
     managed: str | None = None,
     trust: Trust | None = None,
     here: Sequence[Layer] = (),
-) -> tuple[Catalog, Snapshot, ParseCache]:
-    """The same, with the files that were observed and read. Only definitions that changed are read again."""
+) -> tuple[Catalog, Snapshot]:
+    """The same, with the files that were observed."""
+    found, observed = load_observed(root, configs, managed=managed, trust=trust)
+    if observed.is_settled():
+        file = _file(root, configs, here)
+        try:
+            private_files.write(file, _made(found, configs, observed))
+        except ValueError:  # a value that cannot be stored
+            return found, observed
+        private_files.forget_old(os.path.dirname(file))
+    return found, observed
+
+
+def load_observed(
+    root: str, configs: Sequence[str], *, managed: str | None = None, trust: Trust | None = None
+) -> tuple[Catalog, Snapshot]:
+    """Load a project's hooks, and return them with the files that they depend on, as these were before."""
     from . import catalog, loading, snapshot
 
     managed = managed or catalog.MANAGED
     observed = snapshot.Snapshot(root, configs, managed)
     observed.look_at_all()  # before anything is read
-    memory = snapshot.ParseCache(observed, stored_definitions(root, configs, here))
-    found = loading.load(root, configs, trust=trust, managed=managed, observed=observed, memory=memory, keep=True)
-    if observed.is_settled():
-        try:
-            made, read = _made(found, configs, observed), memory.as_bytes()
-        except ValueError:  # a value that cannot be stored
-            return found, observed, memory
-        beside = _definitions(root, configs, here)
-        for file, data in ((beside, marshal.dumps((_MADE_BY, read))), (_file(root, configs, here), made)):
-            private_files.write(file, data)
-            private_files.forget_old(os.path.dirname(file))
-    return found, observed, memory
-
-
-def stored_definitions(root: str, configs: Sequence[str], here: Sequence[Layer] = ()) -> Known | None:
-    """Return the definitions of the last index, also if it is stale; or None."""
-    from . import snapshot
-
-    data = private_files.read(_definitions(root, configs, here))
-    try:
-        made_by, read = marshal.loads(data or b"")  # noqa: S302  # only this account can have written it
-        return snapshot.recalled(read) if made_by == _MADE_BY else None
-    except (ValueError, EOFError, TypeError):  # missing or broken
-        return None
-
-
-def has_been_loaded(root: str, configs: Sequence[str], here: Sequence[Layer]) -> bool:
-    """Whether these hooks were loaded before; the index is not written the first time."""
-    mark = f"{_file(root, configs, here)}.loaded"
-    if os.path.exists(mark):
-        return True
-    private_files.write(mark, b"")
-    return False
+    return loading.load(root, configs, trust=trust, managed=managed, observed=observed, keep=True), observed
 
 
 def forget(root: str) -> None:
     """Remove the index of a project."""
-    for file in (_file(root, ()), _definitions(root, ())):
-        try:
-            os.unlink(file)
-        except OSError:
-            pass
+    try:
+        os.unlink(_file(root, ()))
+    except OSError:
+        pass
 
 
 def _made(found: Catalog, configs: Sequence[str], observed: Snapshot) -> bytes:
@@ -188,7 +159,6 @@ def _made(found: Catalog, configs: Sequence[str], observed: Snapshot) -> bytes:
         entry = _entry(hook)
         if entry is not None:
             entries.setdefault(hook.event, []).append(entry)
-    files, scripts = observed.files(), _scripts(found, observed.looks)
     # Light enumerations are strings to marshal only if they are exactly strings.
     return marshal.dumps(
         {
@@ -196,11 +166,11 @@ def _made(found: Catalog, configs: Sequence[str], observed: Snapshot) -> bytes:
             "made_for": (places.config_home(), places.state()),
             "root": found.root,
             "configs": list(configs),
-            "definitions": [(path, known) for path, known in files if path not in scripts],
-            "scripts": [(path, known) for path, known in files if path in scripts],
+            "files": observed.files(),
             "places": observed.ways(),
             "entries": entries,
             "tool_names": NAMES_OF_TOOL,
+            "needs_mcp_names": any(_needs_mcp_names(entry[1]) for found in entries.values() for entry in found),
             "hooks": marshal.dumps([tuple(hook) for hook in found.hooks]),
             "left_out": marshal.dumps([(tuple(each.hook), *each[1:]) for each in found.left_out]),
             "until": found.until,
@@ -209,23 +179,6 @@ def _made(found: Catalog, configs: Sequence[str], observed: Snapshot) -> bytes:
             "debug": found.debug,
         }
     )
-
-
-def _scripts(found: Catalog, looks: Mapping[str, FolderState | None]) -> set[str]:
-    """Return the files that cannot add a hook: an event that reaches none is answered without checking them."""
-    from ..formats import entry_points
-    from .snapshot import parents
-
-    if found.left_out or any(hook.replaced_by for hook in found.hooks):  # another could replace it
-        return set()
-    with_problems = {parent for problem in found.problems for parent in parents(problem.file)}
-    folders = [hook.folder for hook in found.hooks if hook.folder is not None and hook.folder not in with_problems]
-    plain = [folder for folder in folders if (seen := looks.get(folder)) is not None and not seen.links]
-    return {
-        f"{folder}{rest}"
-        for folder in plain
-        for rest in ("", "/scripts", *(f"/{name}" for name in entry_points.ENTRY_POINTS))
-    }
 
 
 def _entry(hook: Hook) -> tuple[str, Any, Any] | None:
@@ -245,6 +198,20 @@ def _words(expression: str) -> Any:
     return literal_search.words(expression) or literal_search.required_words(expression) or False
 
 
+def _needs_mcp_names(words: Any) -> bool:
+    """Whether a word of a tool matcher may be found in `mcp:server/tool` or `mcp__server__tool` only.
+
+    As the agent's own spelling, both contain the names of server and tool. Such a word is part of what is before and
+    between these names, or reaches into it.
+    """
+    return any(
+        text in "mcp" or text.strip("_") != text or any(mark in text for mark in _MCP_MARKS) for text, *_ in words or ()
+    )
+
+
+_MCP_MARKS = (":", "/", "__")
+
+
 def path_identity(path: str) -> tuple[int, ...] | None:
     """Return the identity, owner and mode of a directory or link; None if it does not exist."""
     try:
@@ -257,9 +224,3 @@ def path_identity(path: str) -> tuple[int, ...] | None:
 def _file(root: str, configs: Sequence[str], layers: Sequence[Layer] = ()) -> str:
     key = chr(0).join((root, *configs, *(word for layer in layers for word in layer)))
     return f"{places.cache()}/{'loaded' if layers else 'index'}/{places.file_name(key)}"
-
-
-def _definitions(root: str, configs: Sequence[str], layers: Sequence[Layer] = ()) -> str:
-    """Return the file with an index's definitions: events that reach no hook do not read it."""
-    directory, _, name = _file(root, configs, layers).rpartition("/")
-    return f"{directory}-definitions/{name}"

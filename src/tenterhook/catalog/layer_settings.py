@@ -36,6 +36,7 @@ class LayerSettings(NamedTuple):
     disabled: Mapping[str, float | None] = {}  # by name: until when, in seconds since 1970
     overrides: Mapping[str, Mapping[str, Any]] = {}
     lines: Mapping[str, int | None] = {}  # of each override, by name
+    has_packs: bool = False
 
     def disables(self, name: str, now: float) -> bool:
         """Whether a hook of that name is disabled at a time."""
@@ -101,6 +102,7 @@ def read(directory: str, governs: tuple[str, ...]) -> tuple[LayerSettings, list[
             disabled,
             overrides,
             override_lines,
+            "packs" in document,
         ),
         problems,
     )

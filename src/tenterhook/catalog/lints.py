@@ -8,7 +8,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from .. import guards
-from ..basics import places
+from ..basics import expression_cost, places
 from ..errors import Problem
 from ..formats import entry_points, expressions, front_matter, toml_files
 from ..shell import reader, syntax
@@ -71,7 +71,7 @@ def _expressions(hook: Hook) -> Iterator[Problem]:
             message = f"{construct} in '{expression}' is {meaning}"
             remedy = f"this file's expressions are {hook.dialect.title()}; write it so that both mean the same"
             yield Problem("dialect", hook.source, _line(hook, shown), shown, message, remedy)
-        if expressions.is_exponential(expression):
+        if expression_cost.is_exponential(expression):
             message = f"'{expression}' repeats something that repeats or branches: it can take exponential time"
             remedy = "remove the inner or the outer repetition"
             yield Problem("can-run-away", hook.source, _line(hook, shown), shown, message, remedy)
@@ -219,7 +219,7 @@ def _command(hook: Hook, command: str) -> Iterator[Problem]:
     paths = (os.path.abspath(given), os.path.join(root, given))
     script = next((path for path in paths if os.path.exists(path)), None)
     if script is None:
-        other = next(filter(None, map(_in_other_case, paths)), None)
+        other = next((name for path in paths for name in entry_points.in_any_case(*os.path.split(path))), None)
         message = f"there is no {paths[0]}" + (f"; the file is called {other}, and case matters" if other else "")
         # in a file that is in force in other projects too, a relative path may be right there
         is_certain = os.path.isabs(given) or places.is_inside(hook.source, root)
@@ -272,15 +272,6 @@ def _instead_of(name: str, otherwise: str) -> str:
 
     close = get_close_matches(name, _RUNNERS, n=1)
     return f"did you mean {close[0]}? Else install it" if close and close[0] != name else f"{otherwise}, or install it"
-
-
-def _in_other_case(path: str) -> str | None:
-    """Return the name of a file that differs from a path's by case only."""
-    directory, name = os.path.split(path)
-    try:
-        return next((each for each in os.listdir(directory) if each.lower() == name.lower()), None)
-    except OSError:
-        return None
 
 
 def programs(text: str) -> list[str]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..model import Hook
-    from .snapshot import ParseCache, Snapshot
+    from .snapshot import Snapshot
 
 # The layers whose hooks the `hooks.toml` of a layer may change.
 GOVERNED = {"managed": ("managed", "user", "project"), "user": ("user", "project"), "project": ("project",)}
@@ -32,22 +32,22 @@ def load(
     trust: Trust | None = None,
     managed: str = MANAGED,
     observed: Snapshot | None = None,
-    memory: ParseCache | None = None,
     keep: bool = False,
 ) -> Catalog:
     """Return the catalog of every layer and every named file. Never raises for their content.
 
-    `observed` records the files that the result depends on; `memory` has definitions that need not be read again. With
-    `keep`, hooks that block when they fail are stored: if one is missing later, its event is refused.
+    `observed` records the files that the result depends on. With `keep`, hooks that block when they fail are stored: if
+    one is missing later, its event is refused.
     """
     trust = trust or Trust(root)
     look = observed.look if observed else entry_points.read_state
-    read_folder, read_file = (memory.folder, memory.file) if memory else (folder_format.read, toml_files.read)
     found = layers(root, managed)
     hooks: list[Hook] = []
     problems: list[Problem] = []
     governing: list[layer_settings.LayerSettings] = []
     taken: set[str] = set()
+    packs_kept = f"{places.state()}/packs"
+    shadow_ends: list[float] = []
     refused_layers: set[str] = set()
     for layer in found:
         refusal = _refuse(layer)
@@ -58,9 +58,19 @@ def load(
         rules, found_problems = _settings(layer, trust)
         problems += found_problems
         governing.append(rules)
-        read, found_problems = _read_layer(layer, rules, governing, look, read_folder, taken)
+        read, found_problems = _read_layer(layer, rules, governing, look, taken)
         hooks += read
         problems += found_problems
+        if rules.has_packs or os.path.lexists(f"{layer.directory}/hooks.lock") or os.path.isdir(packs_kept):
+            from . import packs
+
+            is_trusted = layer.name != "project" or bool(rules.file)
+            read, found_problems, ends = packs.read_hooks(layer, taken, is_trusted=is_trusted, keep=keep)
+            shadow_ends += ends
+            if observed and any(hook.missing for hook in read):
+                observed.doubt()  # the store is not observed: it may be repaired at any time
+            hooks += read
+            problems += found_problems
     files = _each_once(configs)
     scope = fail_closed.Scope(all_layers(root, managed), files)
     kept, unusable = fail_closed.read()
@@ -78,7 +88,7 @@ def load(
             problems.append(_writable(config, other))
             refused.append(config)
             continue
-        file = read_file(config)
+        file = toml_files.read(config)
         in_force += file.hooks
         problems += file.problems
         if any(problem.severity == "error" for problem in file.problems) and not file.hooks:
@@ -86,7 +96,7 @@ def load(
     named = [each for each in kept if each.hook.folder is None]
     in_force += [each.hook for each in fail_closed.missing(named, scope, in_force, problems)]
     problems += names_twice([hook for hook in in_force if hook.format == "table"])
-    problems += [fail_closed.problem(hook, problems) for hook in in_force if hook.missing]
+    problems += [fail_closed.problem(hook, problems) for hook in in_force if hook.missing and not hook.pack]
     if unusable is not None:
         if any(each.severity == "error" and not _is_of_project(each, found) for each in problems):
             in_force += fail_closed.unknown(unusable)
@@ -96,7 +106,10 @@ def load(
     debug = any(rules.debug for rules in governing)
     if observed:
         observed.report(problems)
-    return Catalog(root, tuple(found), tuple(in_force), tuple(problems), tuple(left_out), trust, debug, tuple(refused))
+    return Catalog(
+        *(root, tuple(found), tuple(in_force), tuple(problems), tuple(left_out), trust, debug, tuple(refused)),
+        min(shadow_ends, default=None),
+    )
 
 
 def _is_of_project(problem: Problem, found: Iterable[Layer]) -> bool:
@@ -175,7 +188,6 @@ def _read_layer(
     own: layer_settings.LayerSettings,
     governing: Sequence[layer_settings.LayerSettings],
     look: Callable[[str], entry_points.FolderState | None],
-    read_folder: Callable[..., folder_format.FolderDefinition],
     taken: set[str],
 ) -> tuple[list[Hook], list[Problem]]:
     """Return the hooks of a layer, sorted by name in bytes; without folders in `taken`, which an earlier layer has."""
@@ -203,11 +215,11 @@ def _read_layer(
             continue
         taken.add(real)
         changes: dict[str, Mapping[str, Any]] = {"defaults": own.defaults, "override": {}}
-        read = read_folder(folder, layer.name, changes, seen)
+        read = folder_format.read(folder, layer.name, changes, seen)
         overrides = [(rules, read.hook.name) for rules in overriding if read.hook and read.hook.name in rules.overrides]
         for rules, hook_name in overrides:
             wanted = {**changes, "override": {**changes["override"], **rules.overrides[hook_name]}}
-            changed = read_folder(folder, layer.name, wanted, seen)
+            changed = folder_format.read(folder, layer.name, wanted, seen)
             if changed.hook is not None:
                 changes, read = wanted, changed
                 continue
@@ -271,11 +283,11 @@ def _choose(
         disabled = _disabled(hook, disabling, now) if disabling else None
         if disabled:
             left_out.append(disabled)
-        elif hook.layer == "user" and kept.setdefault(hook.name, layer_of(hook)) != layer_of(hook):
+        elif hook.layer == "user" and not hook.pack and kept.setdefault(hook.name, layer_of(hook)) != layer_of(hook):
             left_out.append(LeftOut(hook, "replaced by the hook of that name in agents/hooks", is_disabled=False))
         else:
             in_force.append(hook)
-    projects = {hook.name: hook.folder for hook in in_force if hook.layer == "project"}
+    projects = {hook.name: hook.folder for hook in in_force if hook.layer == "project" and not hook.pack}
     return [
         hook._replace(replaced_by=projects[hook.name]) if hook.layer == "user" and hook.name in projects else hook
         for hook in in_force

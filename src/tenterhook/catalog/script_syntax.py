@@ -6,9 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
-import warnings
 from typing import NamedTuple
 
 _LARGEST = 1024 * 1024
@@ -24,14 +22,31 @@ class SyntaxMistake(NamedTuple):
 
 
 def refusal(script: str, program: str, *, with_options: bool = False) -> SyntaxMistake | None:
-    """Return the error of an interpreter that cannot parse a script; None if it can, or if it cannot be run."""
-    if os.path.getsize(script) > _LARGEST:
+    """Return the error of an interpreter that cannot parse a script; None if it can, or if it cannot be run.
+
+    The interpreter is the one on the PATH: a path in the script might be the repository's own.
+    """
+    interpreter = shutil.which(program)
+    if interpreter is None or os.path.getsize(script) > _LARGEST:
         return None
     if re.fullmatch(r"python[\d.]*", program):
-        return _python(script, program)
-    if program in ("node", "nodejs") and not with_options:  # an option may change the language
-        return _node(script, program)
-    return None
+        # isolated: nothing here is trusted yet, and it would import modules from the current directory
+        status, said = _run([interpreter, "-I", "-W", "ignore", "-c", _COMPILES, script])
+        return None if status in (0, None, _NO_SUCH_OPTION) else _mistake(said, "Python", r"line (\d+)")
+    if program not in ("node", "nodejs") or with_options:  # an option may change the language
+        return None
+    with tempfile.TemporaryDirectory() as place, open(script, encoding="utf-8", errors="replace") as file:
+        checked = script
+        if _IMPORTS(file.read()):  # with another suffix, node does not report errors in modules
+            checked = shutil.copyfile(script, os.path.join(place, "script.mjs"))
+        status, said = _run([interpreter, "--check", checked])
+    return None if status in (0, None) else _mistake(said, "node", rf"{re.escape(checked)}:(\d+)")
+
+
+def _mistake(said: str, interpreter: str, place: str) -> SyntaxMistake:
+    message = next((line for line in said.splitlines() if re.match(r"\w*Error", line)), "syntax error")
+    at = re.findall(place, said)
+    return SyntaxMistake(int(at[-1]) if at else None, f"{interpreter} refuses it: {message}")
 
 
 def shell_called(name: str) -> str | None:
@@ -45,49 +60,7 @@ def refusal_by_shell(shell: str, *arguments: str) -> str | None:
     return None if status in (0, None) else next(iter(said.strip().splitlines()), "syntax error")
 
 
-def _python(script: str, program: str) -> SyntaxMistake | None:
-    with open(script, "rb") as file:
-        source = file.read()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(source, script, "exec", dont_inherit=True)
-    except SyntaxError as error:
-        found = SyntaxMistake(error.lineno, f"Python refuses it: {error.msg}")
-    except (ValueError, RecursionError, MemoryError):  # nested too deeply, or not text
-        return None
-    else:
-        return None
-    # Another version may accept it. The one on the PATH is run: a path in the script might be the repository's own.
-    other = shutil.which(program)
-    if other is None or os.path.realpath(other) == os.path.realpath(sys.executable):
-        return found
-    code = "import sys; compile(open(sys.argv[1], 'rb').read(), sys.argv[1], 'exec')"
-    # Isolated: nothing here is trusted yet, and it would import modules from the current directory.
-    status, _ = _run([other, "-I", "-c", code, script])
-    return None if status in (0, _NO_SUCH_OPTION) else found
-
-
-def _node(script: str, program: str) -> SyntaxMistake | None:
-    node = shutil.which(program)
-    if node is None:
-        return None
-    with open(script, encoding="utf-8", errors="replace") as file:
-        is_module = _IMPORTS(file.read()) is not None
-    if is_module:  # with another suffix, node does not report errors in modules
-        with tempfile.TemporaryDirectory() as place:
-            module = shutil.copyfile(script, os.path.join(place, "script.mjs"))
-            status, said = _run([node, "--check", module])
-        said = said.replace(module, script)
-    else:
-        status, said = _run([node, "--check", script])
-    if status in (0, None):
-        return None
-    message = next((line for line in said.splitlines() if re.match(r"\w*Error", line)), "syntax error")
-    at = re.match(rf"{re.escape(script)}:(\d+)", said)
-    return SyntaxMistake(int(at[1]) if at else None, f"node refuses it: {message}")
-
-
+_COMPILES = "import sys; compile(open(sys.argv[1], 'rb').read(), sys.argv[1], 'exec')"
 _IMPORTS = re.compile(
     r"^(?:import\s*[\w{*'\"]|export\s+(?:default|const|let|class|function|async|\{))", re.MULTILINE
 ).search

@@ -1,33 +1,28 @@
-"""The files that decide which hooks a project has, as they were before they were read, and the definitions in them.
+"""The files that decide which hooks a project has, as they were before they were read.
 
-A change in between is seen at the next load, which reads only the definitions whose files have changed.
+A change in between is seen at the next event.
 """
 
 from __future__ import annotations
 
-import marshal
 import os
 import time
 
 from ..basics import places, private_files
-from ..errors import Problem
-from ..formats import entry_points, toml_files
-from ..formats import folder as folder_format
-from ..formats.entry_points import FolderState
-from ..model import Hook
+from ..formats import entry_points
 from . import catalog, fail_closed, layer_settings, project_root
 from .index import path_identity
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
-    Key = tuple[str, str, str]  # a folder or file, its layer, what hooks.toml changes in it
-    # with the state of its files, and its time
-    Known = dict[Key, tuple[FolderState | tuple[Any, ...], int, tuple[tuple[Hook, ...], tuple[Problem, ...]]]]
+    from ..errors import Problem
+    from ..formats.entry_points import FolderState
 
+_LOCK = "hooks.lock"  # as in `packs`, which is imported for packs only
 CLOCK_TICK = 50_000_000  # ns, with room to spare
 
 
@@ -44,7 +39,7 @@ class Snapshot:
         self._directories = catalog.directories(root, managed)
         self._ways: list[tuple[str, Any]] | None = None
         paths = [os.path.join(places.state(), "trust.json"), fail_closed.path(), *configs, *self._directories]
-        paths += [os.path.join(directory, layer_settings.FILE) for directory in self._directories]
+        paths += [f"{directory}/{name}" for directory in self._directories for name in (layer_settings.FILE, _LOCK)]
         # what trust in a project's settings is bound to; a repository's own directory changes with every commit
         paths += [path for path in project_root.identity_files(root) if not os.path.isdir(path)]
         self._plain = {path: private_files.signature(path) for path in paths}
@@ -74,10 +69,6 @@ class Snapshot:
             for name in names:
                 self.look(f"{directory}/{name}")
         self.ways()
-
-    def signature(self, path: str) -> tuple[int, ...] | None:
-        """Return the signature of a named file; None if it does not exist."""
-        return self._plain.get(path)
 
     def files(self) -> list[tuple[str, tuple[int, ...] | None]]:
         """Return the signatures of all files whose content decides which hooks exist."""
@@ -127,70 +118,3 @@ def parents(path: str) -> list[str]:
         path = os.path.dirname(path)
         found.append(path)
     return found
-
-
-class ParseCache:
-    """The definitions read in one load, with the state of their files. Unchanged ones are not read again."""
-
-    def __init__(self, observed: Snapshot, earlier: Known | None = None) -> None:
-        self.known: Known = {}
-        self._observed = observed
-        self._earlier = earlier or {}
-
-    def folder(
-        self, folder: str, layer: str, changes: Mapping[str, Any], seen: FolderState
-    ) -> folder_format.FolderDefinition:
-        """Return the hook in a folder, with the changes of `hooks.toml`."""
-        change = repr(changes) if any(changes.values()) else ""  # repr distinguishes 1 and True
-        key = folder, layer, change
-        known = self._earlier.get(key)
-        if known is not None and _signature(known[0]) == _signature(seen) and _is_settled(seen, known[1]):
-            self.known[key] = known
-            hooks, problems = known[2]
-            return folder_format.FolderDefinition(hooks[0] if hooks else None, problems)
-        hook, problems = read = folder_format.read(folder, layer, changes, seen)
-        self.known[key] = seen, self._observed.at, ((hook,) if hook else (), problems)
-        return read
-
-    def file(self, file: str) -> toml_files.TomlDefinitions:
-        """Return the hooks of a named file."""
-        key = file, "", ""
-        known, seen = self._earlier.get(key), self._observed.signature(file)
-        if known is not None and known[0] == seen and _is_settled(seen, known[1]):
-            self.known[key] = known
-            return toml_files.TomlDefinitions(*known[2])
-        read = toml_files.read(file)
-        if seen is not None:
-            self.known[key] = seen, self._observed.at, read
-        return read
-
-    def as_bytes(self) -> bytes:
-        """Return all definitions for `recalled`. Raises `ValueError` for values that cannot be stored."""
-        return marshal.dumps(
-            [
-                (key, _signature(seen), [tuple(hook) for hook in hooks], [tuple(each) for each in problems], at)
-                for key, (seen, at, (hooks, problems)) in self.known.items()
-            ]
-        )
-
-
-def recalled(data: bytes) -> Known:
-    """Return the definitions of an earlier process. Raises `ValueError`, `EOFError` or `TypeError` for other data."""
-    return {
-        key: (seen, at, (tuple(Hook(*hook) for hook in hooks), tuple(Problem(*each) for each in problems)))
-        for key, seen, hooks, problems, at in marshal.loads(data)  # noqa: S302  # only this account can have written it
-    }
-
-
-def _signature(seen: FolderState | tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return a value that changes whenever one of a folder's files does; also for one that was stored."""
-    if not isinstance(seen, FolderState):
-        return seen
-    stats = tuple((path, private_files.signature_of(found)) for path, found in seen.stats.items())
-    return stats, seen.script, seen.links
-
-
-def _is_settled(seen: FolderState | tuple[int, ...], at: int) -> bool:
-    """Whether a file changed more than a clock tick before it was read, so that later changes are noticed."""
-    times = [found.st_ctime_ns for found in seen.stats.values()] if isinstance(seen, FolderState) else [seen[1]]
-    return at - max(times, default=at) > CLOCK_TICK

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from ..agents import AGENTS
+from ..basics import expression_cost
 from ..events import NAMES_OF_TOOL
 from ..formats import expressions
 
@@ -23,12 +24,13 @@ _ALSO_CALLED = {
     "StrReplaceFile": ("fileedit", "editfile", "patch", "update", "modify", "change"),
     "FetchURL": ("fetch", "http", "curl", "browser", "url"),
 }
+_MISSPELT_MCP = re.compile(r"mcp:([\w-]+?)(?::|__)([\w-]*)\$?(?=$|\|)")  # `mcp:github:create`, `mcp:github__create`
 _RULE = re.compile(r"(?:^|\|)\s*\^?([A-Za-z_]\w*)\((?!\?)([^()|]*)\)\$?\s*(?=$|\|)")
 
 
 def finds_a_known_tool(dialect: str, expression: str) -> bool:
     """Whether it matches a tool of a known agent. True if that cannot be determined."""
-    if expressions.is_exponential(expression):
+    if expression_cost.is_exponential(expression):
         return True
     try:
         found = expressions.search(dialect, expression)
@@ -39,7 +41,7 @@ def finds_a_known_tool(dialect: str, expression: str) -> bool:
 
 def may_mean_other_tools(expression: str) -> bool:
     """Whether it is for tools of an MCP server, whose names are unknown."""
-    return "mcp" in expression.lower()
+    return "mcp" in expression.lower() and not _MISSPELT_MCP.search(expression)
 
 
 def permission_rule(dialect: str, expression: str) -> str | None:
@@ -73,6 +75,8 @@ def instead_of_rule(rule: str, *, has_pattern: bool) -> str:
 
 def suggestion(expression: str) -> str:
     """Return a remedy with the tools that were probably meant."""
+    if misspelt := _MISSPELT_MCP.search(expression):
+        return f"tools of MCP servers are called mcp:server/tool; write mcp:{misspelt[1]}/{misspelt[2]}"
     meant = dict.fromkeys(name for word in re.findall(r"\w+", expression) for name in _meant(word))
     known = f"did you mean {' or '.join(meant)}?" if meant else "tools are called Shell, WriteFile, ReadFile, …;"
     return f"{known} For a tool of your own, ignore this"

@@ -78,6 +78,8 @@ class Trust:
 
     def standing(self, hook: Hook) -> TrustStatus:
         """Return whether a hook may run now, by the current content of its files."""
+        if hook.pack:
+            return self._of_pack(hook)
         if hook.layer != "project" or hook.folder is None:
             return TrustStatus(State.NOT_NEEDED)
         return self.of(hook.folder)
@@ -102,6 +104,17 @@ class Trust:
         changes = self.changes(path, fingerprint)
         hint = OWN_FILES if any(_may_be_own_file(name, what) for name, what in changes) else None
         return TrustStatus(State.CHANGED, f"changed since it was trusted: {_named(changes)}", hint=hint)
+
+    def _of_pack(self, hook: Hook) -> TrustStatus:
+        """Return whether the source of a pack's hook is trusted, and its bytes are those of the lock."""
+        from . import packs, source_trust
+
+        is_given = hook.layer == "managed" or (self.everything and hook.layer == "project")
+        why = None if is_given else source_trust.objection(hook)
+        if why is not None:
+            return TrustStatus(State.UNTRUSTED, why)
+        why = packs.difference(hook.folder or "", hook.pack["digest"])
+        return TrustStatus(State.CHANGED, why) if why else TrustStatus(State.TRUSTED)
 
     def changed_by_run(self, hook: Hook, begun: float) -> tuple[str, ...]:
         """Return notes if a trusted hook has changed its own folder while it ran; `begun` is a time of `time.time`."""

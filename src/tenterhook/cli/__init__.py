@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import click
 
@@ -16,6 +16,7 @@ from .. import __version__
 from ..basics import agent_marks
 from ..basics.display_text import visible
 from ..errors import HookError, UnknownEvent
+from .groups import Group
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,17 +30,24 @@ COMPLETING = "_TENTERHOOK_COMPLETE"  # click's variable for shell completion
 
 # The module of each command and its name there; imported when the command is used.
 _COMMANDS = {
-    **{name: (name, name) for name in ("add", "agent", "check", "completion", "convert", "daemon", "doctor")},
-    **{name: (name, name) for name in ("allow", "guard", "update")},
+    **{name: (name, name) for name in ("add", "agent", "agents", "check", "completion", "convert", "daemon", "doctor")},
+    **{name: (name, name) for name in ("allow", "guard", "pack", "update")},
     **{name: (name, name) for name in ("install", "log", "new", "replay", "show", "trigger", "trust", "uninstall")},
-    **{name: (name, name) for name in ("disable", "enable", "hub", "inbox", "remove")},
+    **{name: (name, name) for name in ("disable", "enable", "hub", "inbox", "remove", "setup")},
     **{"list": ("list_hooks", "list_hooks"), "test": ("test_hooks", "test_hooks"), "untrust": ("untrust", "untrust")},
     "try": ("try_line", "try_line"),
 }
 
 
-class _Commands(click.Group):
+class _Commands(Group):
     """The commands by name, each imported when it is used."""
+
+    headings: ClassVar = {
+        "Start": ("setup", "add", "install", "uninstall", "doctor", "agents", "completion"),
+        "Write": ("new", "test", "check", "try", "trigger", "show", "convert", "agent", "guard"),
+        "Watch": ("list", "log", "replay", "disable", "enable", "update", "remove", "allow", "daemon"),
+        "Share": ("pack", "trust", "untrust", "hub", "inbox"),
+    }
 
     def list_commands(self, context: click.Context) -> list[str]:
         return sorted(_COMMANDS)
@@ -97,7 +105,8 @@ def run(arguments: Sequence[str]) -> int:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # no errors while a shell completes a word
     agent_marks.stay_with_agent()
     try:
-        status = tenterhook.main(list(arguments), prog_name="tenterhook", standalone_mode=False)
+        colour = False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None  # else on a terminal
+        status = tenterhook.main(list(arguments), prog_name="tenterhook", standalone_mode=False, color=colour)
         status = status if isinstance(status, int) else 0
         _flush(status)
     except click.UsageError as error:

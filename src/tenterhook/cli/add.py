@@ -18,7 +18,7 @@ from ..install import event_wiring, records, sync
 from ..model import Hook
 from .loading import catalog_here, json_option, known_name
 from .own_hooks import needs_trust
-from .printing import print_json, print_problems, print_table, short_path
+from .printing import print_json, print_problems, print_said, print_table, short_path
 from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def add(names: tuple[str, ...], for_project: bool, copy: bool, force: bool, as_j
     directory = hooks_directory(root if for_project else None)
     for hook in wanted:  # all of them first: a refusal changes nothing
         _check(hook, directory, force=force)
-    added = [_write(hook, directory, copy=copy) for hook in wanted]
+    added = [write(hook, directory, copy=copy) for hook in wanted]
     catalog = catalog_here()
     untrusted = [each.hook.name for each in added if needs_trust(each.folder, catalog)]
     closed = event_wiring.must_close(catalog.in_force())
@@ -94,9 +94,7 @@ def add(names: tuple[str, ...], for_project: bool, copy: bool, force: bool, as_j
     for agent in wired:
         click.echo(f"{AGENTS[agent].title} calls it from now on; restart it if it is running")
     if wired and event_wiring.must_close(each.hook for each in added):
-        click.echo(
-            "        if Tenterhook cannot answer there, calls are refused; to change that: tenterhook install --open"
-        )
+        click.echo("        if Tenterhook cannot answer there, calls are refused, as its `on_failure: block` says")
     if untrusted:
         click.echo(f"next    tenterhook trust {' '.join(untrusted)}   it runs once you have trusted it")
     if unguarded:
@@ -132,7 +130,7 @@ def _list(root: str, *, as_json: bool) -> int:
     for hook, states in rows:
         added = [f"{layer}{'' if state == CURRENT else f' ({state})'}" for layer, state in states.items() if state]
         cells.append((hook.name, hook.event, ", ".join(added) or "-", hook.description))
-    print_table(("hook", "event", "added for", "what it does"), cells)
+    print_table(("hook", "event", "added", "what it does"), cells)
     click.echo("tenterhook add NAME adds one")
     return 0
 
@@ -153,7 +151,7 @@ def _check(hook: Hook, directory: str, *, force: bool) -> None:
     raise HookError(f"{folder} exists and was changed; nothing was added", remedy)
 
 
-def _write(hook: Hook, directory: str, *, copy: bool) -> Added:
+def write(hook: Hook, directory: str, *, copy: bool) -> Added:
     """Write a hook into a directory, completely or not at all."""
     folder = os.path.join(directory, hook.name)
     state = state_of(hook, folder)
@@ -185,13 +183,13 @@ def _print(each: Added, catalog: Catalog) -> None:
     click.echo(f"{click.style(each.hook.name, bold=True)}  {done}: {short_path(each.folder)}")
     if each.kept:
         click.echo(f"  yours is kept: {short_path(each.kept)}")
-    click.echo(f"  {visible(each.hook.description)}")
+    print_said("  ", each.hook.description)
     print_problems((problem for problem in catalog.problems if problem.file.startswith(each.folder + "/")), err=True)
     for left in catalog.left_out:
         if left.hook.folder == each.folder:
             click.echo(f"  it is not in force: {visible(left.why)}", err=True)
     for host in dict.fromkeys(record["host"] for record in records.all_records()):
-        if host in AGENTS and event_wiring.without_event(AGENTS[host].events, [each.hook]):
+        if host in AGENTS and event_wiring.without_event(AGENTS[host], [each.hook]):
             click.echo(f"  {AGENTS[host].title} has no event for it; it never runs there")
     if each.state != "unchanged":
         click.echo(f"  tenterhook show {each.hook.name} says more")

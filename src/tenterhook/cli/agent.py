@@ -16,7 +16,7 @@ from ..basics import agent_marks
 from ..basics.display_text import one_line, visible
 from ..errors import HookError
 from .loading import config_option, ids_in, json_option, offered
-from .printing import print_json, print_problems, short_path
+from .printing import print_json, print_problems, short_path, terminal_width
 from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
@@ -143,16 +143,18 @@ class _Starting:
     def run(self, prompt: str | None) -> int:
         import asyncio
 
+        from ..basics.terminal_layout import is_coloured
         from ..bundled_agent.screen import Screen
 
         print_problems(self.engine.problems, err=True)
         for each in self.engine.catalog.disabled() if self.engine.catalog else ():
             _err(f"tenterhook: {visible(str(each))}\n")
         if prompt is None:
-            screen = Screen(_to_terminal, _to_terminal, colour=True)
+            screen = Screen(_to_terminal, _to_terminal, colour=True, width=_columns)
             return asyncio.run(self._interactive(screen))
         out = (lambda _: None) if self.as_json else _out
-        screen = Screen(out, _err, colour=sys.stderr.isatty())
+        width = _columns if sys.stderr.isatty() else None
+        screen = Screen(out, _err, colour=is_coloured(sys.stderr), width=width)
         return asyncio.run(self._one_turn(screen, prompt))
 
     async def _interactive(self, screen: Screen) -> int:
@@ -193,7 +195,7 @@ class _Starting:
             terminal.busy = task
         conversation = self._conversation(screen, surfaces, self.resume)
         if conversation.resumed is not None and not self.as_json:
-            screen.note(session_files.headline(conversation.resumed, shutil.get_terminal_size().columns))
+            screen.note(session_files.headline(conversation.resumed, _columns()))
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, task.cancel)
         try:
@@ -303,6 +305,10 @@ def _hub() -> JoinedHub | None:
     return JoinedHub(joined) if joined is not None else None
 
 
+def _columns() -> int:
+    return shutil.get_terminal_size().columns
+
+
 def _list_sessions(as_json: bool) -> int:
     from ..bundled_agent import session_files
 
@@ -312,8 +318,7 @@ def _list_sessions(as_json: bool) -> int:
     elif not found:
         click.echo(f"no session of {short_path(os.getcwd())}; start one: tenterhook agent")
     else:
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
-        for line in session_files.table(found, width):
+        for line in session_files.table(found, terminal_width()):
             click.echo(line)
         click.echo("go on with one: tenterhook agent --resume ID", err=True)
     return 0

@@ -12,7 +12,7 @@ from ..approvals.requests import Answer, Request
 from ..basics.display_text import one_line
 from ..errors import HookError
 from ..journal.journal import Journal
-from .loading import json_option, offered
+from .loading import json_option, offered, yes_option
 from .printing import in_home, print_json, print_presented, print_table
 from .refusals import need_terminal, refuse_below_agent
 
@@ -29,7 +29,7 @@ def _ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
 
 @click.command(short_help="Let a call run once that was refused because nobody could be asked.")
 @click.argument("name", metavar="[ID]", required=False, shell_complete=_ids)
-@click.option("--yes", is_flag=True, help="Do not ask; for scripts.")
+@yes_option
 @json_option
 def allow(name: str | None, yes: bool, as_json: bool) -> int:
     """Let a call run once that a hook or a rule wanted a person to be asked about, where nobody could be asked.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -14,11 +14,11 @@ from ..basics import light_json
 from ..basics.display_text import one_line, visible
 from ..errors import ERROR, HookError
 from .loading import json_option
-from .printing import counted, place_text, print_json, print_problems, short_path
+from .printing import counted, place_text, print_json, print_problems, print_said, print_table, short_path
 from .refusals import refuse_writing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from ..authoring.convert import sources
     from ..authoring.convert.carrying import Conversion
@@ -63,15 +63,16 @@ def convert(paths: tuple[str, ...], name: str, out: str | None, force: bool, as_
     if as_json:
         _print_json(found, made, losses, notes, written, text if out is None else None)
         return LOSSY if losses else 0
-    if text is not None and out is None:
+    is_on_stdout = text is not None and out is None
+    if is_on_stdout:
         click.echo(text, nl=False)
     print_problems(found.problems, err=True)
-    _print_notes(notes)
-    _print_losses(losses, target)
-    for path in written:
-        click.echo(f"written: {short_path(path)}")
-    if not made.hooks and (out is not None or text is None):
-        click.echo("nothing was written: no hook is left", err=True)
+    _print_carried(found, made, notes, where=None if is_on_stdout else out or ".", is_all=not losses)
+    names = {
+        _Place(each.hook.name, each.hook.source, each.hook.line): each.name or each.hook.name for each in made.hooks
+    }
+    _print_lost([loss for loss in losses if not loss.to_check], target, names, is_said=bool(losses))
+    _print_checks([loss for loss in losses if loss.to_check], target, names)
     return LOSSY if losses else 0
 
 
@@ -129,38 +130,90 @@ def _refuse(found: sources.Sources, as_json: bool) -> int:
     raise HookError("there is no hook to convert", "name a hook's folder, a file with hooks, or an agent's settings")
 
 
-def _print_losses(losses: Sequence[Loss], target: targets.Target) -> None:
-    lost = [loss for loss in losses if not loss.to_check]
-    if lost:
-        click.echo(
-            click.style(f"{counted(len(lost), 'thing')} cannot be carried into {target.title}:", bold=True), err=True
+def _print_carried(
+    found: sources.Sources, made: Conversion, notes: Sequence[Note], *, where: str | None, is_all: bool
+) -> None:
+    """Print each hook that is carried, with what there is to know about it."""
+    number = f"{len(made.hooks)} of {counted(len(found.hooks) + len(found.losses), 'hook')}"
+    if not made.hooks:
+        click.echo(f"{click.style('carried', bold=True)}: {number}; nothing was written: no hook is left", err=True)
+        return
+    is_err = where is None
+    place = f" to {short_path(os.path.abspath(where))}" if where is not None and where != "." else ""
+    lossless = "; nothing is lost, and nothing has to be checked" if is_all else ""
+    click.echo(f"{click.style('carried', bold=True)}: {number}{place}{lossless}", err=is_err)
+    about: dict[str, list[str]] = {}
+    for note in notes:
+        about.setdefault(note.hook, []).append(note.text)
+    rows = [
+        (
+            *(each.name or each.hook.name, each.event, place_text(each.hook.source, each.hook.line)),
+            "; ".join(dict.fromkeys(about.pop(each.hook.name, ()))),
         )
+        for each in made.hooks
+    ]
+    print_table(("hook", "event", "from", ""), rows, err=is_err)
+    for hook, texts in about.items():
+        print_said(f"  {one_line(hook)}  ".replace("    ", "  "), "; ".join(dict.fromkeys(texts)), indent=4, err=True)
+
+
+def _print_lost(lost: Sequence[Loss], target: targets.Target, names: Mapping[_Place, str], *, is_said: bool) -> None:
+    title = click.style("lost", bold=True)
+    if lost:
+        click.echo(f"{title}: {len(lost)}, which {target.title} cannot express", err=True)
+    elif is_said:
+        click.echo(f"{title}: nothing", err=True)
     for loss in lost:
         marked = " left out" if loss.left_out else " a block is lost" if loss.severity == ERROR else ""
-        name = f"{one_line(loss.hook)} " if loss.hook else ""
+        name = f"{one_line(names.get(_place_of(loss), loss.hook))} " if loss.hook else ""
         value = "" if loss.value is None else f" {_short(loss.value)}"
         key = click.style(loss.key, fg="yellow")
         click.echo(f"  {name}{key}{visible(value)}  {_place(loss)}{click.style(marked, fg='red')}", err=True)
-        click.echo(f"      {visible(loss.why)}", err=True)
-        click.echo(f"      instead: {visible(loss.instead)}", err=True)
-    _print_checks([loss for loss in losses if loss.to_check], target)
+        print_said("      ", loss.why, err=True)
+        print_said("      instead: ", loss.instead, indent=6, err=True)
 
 
-def _print_checks(checks: Sequence[Loss], target: targets.Target) -> None:
-    """Print what differs for each command; those with the same differences together."""
-    by_hook: dict[tuple[str, str], list[Loss]] = {}
+def _print_checks(checks: Sequence[Loss], target: targets.Target, names: Mapping[_Place, str]) -> None:
+    """Print the commands to check, and once what is called differently for any of them."""
+    by_hook: dict[_Place, list[Loss]] = {}
     for loss in checks:
-        by_hook.setdefault((loss.hook, _place(loss)), []).append(loss)
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for (hook, place), found in by_hook.items():
+        by_hook.setdefault(_place_of(loss), []).append(loss)
+    if not by_hook:
+        return
+    title = click.style("to check", bold=True)
+    number = counted(len(by_hook), "command")
+    click.echo(f"{title}: {number}; does one use what is different in {target.title}?", err=True)
+    for place, found in by_hook.items():
         may_block = click.style(" a block may be lost", fg="red") if found[0].severity == ERROR else ""
-        lines = [f"      {loss.key}: {visible(loss.why)}\n      instead: {visible(loss.instead)}" for loss in found]
-        alike.setdefault(tuple(lines), []).append(f"  {one_line(hook)}  {place}{may_block}")
-    if checks:
-        title = f"{counted(len(by_hook), 'command')} to check by hand; this differs in {target.title}"
-        click.echo(click.style(f"{title}:", bold=True), err=True)
-    for found_lines, hooks in alike.items():
-        click.echo("\n".join((*hooks, *found_lines)), err=True)
+        click.echo(f"  {one_line(names.get(place, place.hook))}  {_place(found[0])}{may_block}", err=True)
+    for (key, instead), differing in _differences(checks).items():
+        texts = [f"{each} {' or '.join(values)}".strip() for each, values in differing.items()]
+        print_said(f"      {key}: ", ", ".join(texts), indent=8, err=True)
+        print_said("      instead: ", instead, indent=8, err=True)
+
+
+def _differences(checks: Sequence[Loss]) -> dict[tuple[str, str], dict[str, list[str]]]:
+    """Return, by what commands read or write, each difference once, with the values that it names."""
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for loss in checks:
+        for each in loss.why.split(", "):
+            difference, quote, value = each.partition(" '")
+            values = found.setdefault((loss.key, loss.instead), {}).setdefault(difference, [])
+            if quote and f"'{value}" not in values:
+                values.append(f"'{value}")
+    return found
+
+
+class _Place(NamedTuple):
+    """Which hook a loss is about."""
+
+    hook: str
+    source: str
+    line: int | None
+
+
+def _place_of(found: Loss) -> _Place:
+    return _Place(found.hook, found.source, found.line)
 
 
 def _short(value: Any) -> str:
@@ -171,12 +224,3 @@ def _short(value: Any) -> str:
 
 def _place(loss: Loss) -> str:
     return click.style(place_text(loss.source, loss.line), dim=True)
-
-
-def _print_notes(notes: Iterable[Note]) -> None:
-    """Print each note once, with the hooks it is about."""
-    about: dict[str, list[str]] = {}
-    for note in notes:
-        about.setdefault(note.text, []).append(one_line(note.hook))
-    for text, hooks in about.items():
-        click.echo(f"note: {', '.join(filter(None, hooks))}: {visible(text)}".replace("note: : ", "note: "), err=True)

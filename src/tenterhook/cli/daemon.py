@@ -12,6 +12,7 @@ import click
 from ..basics.display_text import visible
 from ..dispatch import daemon as daemon_
 from . import services
+from .groups import Group
 from .loading import json_option
 from .printing import print_json, short_path
 from .refusals import refuse_below_agent
@@ -19,7 +20,7 @@ from .refusals import refuse_below_agent
 RUNS = "the daemon runs in the background; stop it with: tenterhook daemon stop"
 
 
-@click.group(short_help="Answer events quickly, from a process in the background.")
+@click.group(cls=Group, short_help="Answer events quickly, from a process in the background.")
 def daemon() -> None:
     """Keep a process in the background that has everything loaded: hooks answer about three times as fast.
 

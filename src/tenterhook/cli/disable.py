@@ -12,7 +12,7 @@ import click
 from ..basics.display_text import one_line
 from ..install import hooks_toml
 from .durations import seconds
-from .loading import catalog_here, hook_names, json_option
+from .loading import catalog_here, hook_names, json_option, yes_option
 from .own_hooks import governed, hooks_as_json, own_settings, place
 from .printing import print_json, print_problems, why_text
 from .refusals import need_terminal, refuse_below_agent
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option(
     "--for", "duration", metavar="1h", help="Disable it for this long (90s, 30m, 1h, 2d); then it runs again by itself."
 )
-@click.option("--yes", is_flag=True, help="Do not ask; for scripts.")
+@yes_option
 @json_option
 def disable(name: str, duration: str | None, yes: bool, as_json: bool) -> int:
     """Switch a hook off, in every project and every agent, until `tenterhook enable NAME`.
@@ -74,14 +74,14 @@ def _say(name: str, file: str, until: datetime | None, catalog: Catalog, *, as_j
         return 0 if off and not on else 1
     for each in off:
         where = f"  {place(each.hook)}" if len(off) > 1 else ""
-        click.echo(f"{click.style(one_line(name), bold=True)}  {why_text(each)}{where}")
+        click.echo(f"{click.style(one_line(name), bold=True)}{where}\n  {why_text(each)}")
     for hook in on:
         why = "it is managed" if hook.layer == "managed" else "hooks.toml has no effect"
         click.echo(f"{one_line(name)} is still in force: {place(hook)} ({why})", err=True)
     print_problems((each for each in catalog.problems if each.file == file), err=True)
     if off:
-        by_itself = "it runs again by itself then; " if until else ""
-        click.echo(f"  {by_itself}to enable it now: tenterhook enable {one_line(name)}")
+        again = "it runs again then, or now with" if until else "to enable it"
+        click.echo(f"  {again}: tenterhook enable {one_line(name)}")
     return 0 if off and not on else 1
 
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from ..agents import AGENTS
-from ..basics.display_text import visible
 from ..catalog import project_root
 from ..doctor import checks, proofs
 from ..doctor.checks import Finding, Level
 from ..install import event_wiring, records, settings_change, sources, sync
 from .loading import agent_names, agents_named, catalog_here, json_option
-from .printing import print_json
+from .printing import print_json, print_said, progress
 from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
@@ -161,7 +160,8 @@ def _summary(reports: Sequence[_AgentReport], *, broken: bool, unshown: bool) ->
         return click.style("not tried: no live run showed whether guards block", fg="yellow")
     if any(each.held is None for report in reports for each in report.live):
         return "no guard failed; the untried modes remain unproven"
-    return "every guard would block"
+    unproven = [report.agent.title for report in reports if report.is_guarded and not report.agent.proven]
+    return "every guard would block" + (f"; in {', '.join(unproven)} by documentation only" if unproven else "")
 
 
 def _present() -> list[Agent]:
@@ -172,9 +172,9 @@ def _present() -> list[Agent]:
 def _print(findings: Sequence[Finding]) -> None:
     for finding in findings:
         word, colour = _MARKS[finding.level]
-        click.echo(f"  {click.style(f'{word:<5}', fg=colour)} {visible(finding.what)}")
+        print_said(f"  {click.style(f'{word:<5}', fg=colour)} ", finding.what)
         if finding.remedy and finding.level is not Level.OK:
-            click.echo(f"        {visible(finding.remedy)}")
+            print_said("        ", finding.remedy)
 
 
 def _live(agent: Agent, project: str | None, timeout: float, *, as_json: bool) -> list[ModeResult]:
@@ -183,13 +183,18 @@ def _live(agent: Agent, project: str | None, timeout: float, *, as_json: bool) -
     record = records.read(records.file(agent, project))
     if record is None or "pre-tool-call" not in record["events"].values():
         if not as_json:
-            click.echo("  note  no hook on tool calls is wired, so there is nothing that a live run could show")
+            _print([Finding(Level.NOTE, "no hook on tool calls is wired: there is nothing that a live run could show")])
         return []
     runs = []
-    for each in probe.probe_modes(agent, project, timeout=timeout):
-        runs.append(each)
+    modes = probe.probe_modes(agent, project, timeout=timeout)
+    while True:
+        with progress(f"{agent.title} runs: does the guard block?"):
+            tried = next(modes, None)
+        if tried is None:
+            break
+        runs.append(tried)
         if not as_json:
-            _print_tried(each)
+            _print_tried(tried)
     outcomes = {each.held for each in runs}
     proofs.record_result(agent, project, held=True in outcomes and False not in outcomes)
     return runs
@@ -198,4 +203,4 @@ def _live(agent: Agent, project: str | None, timeout: float, *, as_json: bool) -
 def _print_tried(tried: ModeResult) -> None:
     word, colour = {True: ("blocked", "green"), False: ("NOT BLOCKED", "red"), None: ("untried", "yellow")}[tried.held]
     took = f"  ({tried.seconds:.1f} s)" if tried.seconds else ""
-    click.echo(f"  {click.style(f'{word:<11}', fg=colour)} {tried.mode:<13} {visible(tried.what)}{took}")
+    print_said(f"  {click.style(f'{word:<11}', fg=colour)} {tried.mode:<13} ", f"{tried.what}{took}")

@@ -20,6 +20,7 @@ from ..errors import HookError
 from ..hub.service import OPTIONS, SERVICE
 from . import services
 from .daemon import RUNS
+from .groups import Group
 from .loading import json_option
 from .printing import print_json, print_table
 from .refusals import refuse_below_agent
@@ -28,12 +29,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ..hub.database import PostgreSQL, SQLite
+    from .hub_join import Connected
 
 F = TypeVar("F", bound="Callable[..., Any]")
-_LISTEN = "127.0.0.1:7717"
+LISTEN = "127.0.0.1:7717"
+KEEP_DAYS = 90
 
 
-database_option = click.option(
+database_option: Callable[[F], F] = click.option(
     "--database",
     metavar="FILE|URL",
     envvar="TENTERHOOK_HUB_DATABASE",
@@ -41,13 +44,17 @@ database_option = click.option(
 )
 
 
-class _Hub(click.Group):
+class _Hub(Group):
     """The subcommands; those of the client side are imported when they are used."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        return sorted({*super().list_commands(context), *_JOINING})
+        return sorted({*super().list_commands(context), *_JOINING, "share"})
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name == "share":
+            from .hub_share import share
+
+            return share
         if name not in _JOINING:
             return super().get_command(context, name)
         from . import hub_join
@@ -56,7 +63,7 @@ class _Hub(click.Group):
         return command
 
 
-_JOINING = ("join", "leave", "status")
+_JOINING = ("join", "leave", "status", "test")
 
 
 def serving_options(function: F) -> F:
@@ -67,18 +74,35 @@ def serving_options(function: F) -> F:
 
 
 _SERVING = (
-    click.option("--listen", metavar="HOST:PORT", default=_LISTEN, show_default=True, help="Where to listen."),
+    click.option("--listen", metavar="HOST:PORT", default=LISTEN, show_default=True, help="Where to listen."),
     database_option,
     click.option("--public-url", metavar="URL", help="Its public address, if it is behind a reverse proxy."),
     click.option(
         "--keep-days",
-        default=90,
+        default=KEEP_DAYS,
         show_default=True,
         type=click.IntRange(1, 36500),
         help="How long answers and records are kept.",
     ),
     click.option("--insecure", is_flag=True, help="Let people sign in from other machines without TLS."),
+    click.option(
+        "--trusted-proxy",
+        "trusted_proxies",
+        metavar="ADDRESS",
+        multiple=True,
+        callback=lambda _, __, given: [_network(each) for each in given],
+        help="Where a reverse proxy runs, if on another machine: an address, or a network such as 10.0.0.0/24.",
+    ),
 )
+
+
+def _network(given: str) -> str:
+    import ipaddress
+
+    try:
+        return str(ipaddress.ip_network(given))
+    except ValueError:
+        raise click.BadParameter(f"{given!r} is not an address or a network") from None
 
 
 @click.group(cls=_Hub, invoke_without_command=True, short_help="One inbox for the approvals of every agent.")
@@ -92,6 +116,7 @@ def hub(
     public_url: str | None,
     keep_days: int,
     insecure: bool,
+    trusted_proxies: list[str],
     as_json: bool,
 ) -> None:
     """Run the hub: agents ask it, people answer on its page, on a phone or in a terminal. Ctrl-C ends it.
@@ -114,7 +139,8 @@ def hub(
 
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(name)s: %(message)s")
     with service.SERVICE.claimed():  # by the first of several hubs
-        server.run(listen, database, public_url, keep_days, insecure, _say_json if as_json else say)
+        say_it = _say_json if as_json else _say_here
+        server.run(listen, database, public_url, keep_days, insecure, say_it, trusted_proxies)
 
 
 def check_url(public_url: str | None) -> None:
@@ -126,7 +152,7 @@ def need_extra() -> None:
     """Raise `HookError` if the packages of the `hub` extra are not installed."""
     import importlib.util
 
-    if not all(map(importlib.util.find_spec, ("fastapi", "uvicorn", "argon2"))):
+    if not all(map(importlib.util.find_spec, ("fastapi", "uvicorn", "argon2", "segno"))):
         from ..basics.install_hints import install_command
 
         raise HookError("the hub's packages are not installed", f"install them with: {install_command('hub')}")
@@ -151,6 +177,17 @@ def say(said: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
+def _say_here(said: dict[str, Any]) -> None:
+    """Print the same, and how to connect this machine, unless it is connected."""
+    from ..hub_client import membership
+
+    say(said)
+    joined = membership.read()
+    if "enter" in said and (joined is None or joined.url not in (said["listen"], said["url"])):
+        click.echo(f"agents here do not ask it until you type: tenterhook hub join {said['listen']}")
+        sys.stdout.flush()
+
+
 @contextlib.contextmanager
 def _opened(context: click.Context, database: str | None, command: str = "") -> Iterator[SQLite | PostgreSQL]:
     """Open the hub's database. With `command`, refuse if a guarded agent calls it: it changes who may answer."""
@@ -166,7 +203,7 @@ def _opened(context: click.Context, database: str | None, command: str = "") -> 
         kept.close()
 
 
-@hub.group()
+@hub.group(cls=Group)
 def person() -> None:
     """People who may answer requests."""
 
@@ -243,24 +280,30 @@ def set_password(context: click.Context, name: str, password_stdin: bool, databa
     click.echo(f"{one_line(name)} has a new password")
 
 
-@hub.group()
+@hub.group(cls=Group)
 def token() -> None:
     """Tokens: for agents, which can ask and report, and for programs of people."""
 
 
 @token.command("add")
 @click.argument("name")
-@click.option("--person", "whose", metavar="PERSON", help="A token of this person, rather than an agent's.")
+@click.option("--person", "whose", metavar="PERSON", help="A token of this person, rather than a machine's.")
+@click.option("--agent", metavar="AGENT", help="Only for this agent of the machine, such as claude-code.")
 @database_option
 @json_option
 @click.pass_context
-def add_token(context: click.Context, name: str, whose: str | None, database: str | None, as_json: bool) -> None:
-    """Create a token and print it; it cannot be shown again."""
+def add_token(
+    context: click.Context, name: str, whose: str | None, agent: str | None, database: str | None, as_json: bool
+) -> None:
+    """Create a token and print it; it cannot be shown again.
+
+    NAME is what the machine is called at the hub: what has the token asks and reports as this machine.
+    """
     from ..hub import accounts
 
     with _opened(context, database, "token add") as kept:
         kind = accounts.AGENT if whose is None else accounts.PERSON
-        number, secret = kept.write(lambda connection: accounts.new_token(connection, name, kind, whose))
+        number, secret = kept.write(lambda connection: accounts.new_token(connection, name, kind, whose, agent))
     if as_json:
         print_json({"id": number, "token": secret})
     else:
@@ -303,8 +346,10 @@ def revoke_token(context: click.Context, number: int, database: str | None) -> N
     click.echo(f"token {number} is revoked")
 
 
-@hub.command(short_help="Run a hub in the background, until `hub stop`.")
+@hub.command(short_help="Run a hub in the background, until `hub stop`, and connect this machine.")
 @serving_options
+@click.option("--no-join", is_flag=True, help="Do not connect this machine to it.")
+@click.option("--no-open", is_flag=True, help="Do not open a browser.")
 @click.option("--no-pages", is_flag=True, hidden=True)
 @json_option
 @click.pass_context
@@ -315,13 +360,22 @@ def start(
     public_url: str | None,
     keep_days: int,
     insecure: bool,
+    trusted_proxies: list[str],
+    no_join: bool,
+    no_open: bool,
     no_pages: bool,
     as_json: bool,
 ) -> int:
-    """Run a hub in the background. If it does not run when an agent begins a session, it is started again.
+    """Run a hub in the background, connect this machine to it, and open its page, signed in.
+
+    It prints a link that signs you in once, and a QR code of it if this is a terminal. The browser is opened only at a
+    terminal of a desktop. If the hub does not run when an agent begins a session, it is started again. Where it runs
+    already, `hub start` connects this machine if it is not, and prints a new link.
 
     \b
     tenterhook hub start
+    tenterhook hub start --no-open
+    tenterhook hub share             # reach it from a phone
     tenterhook hub stop
     """
     refuse_below_agent("hub start")
@@ -331,16 +385,89 @@ def start(
     need_extra()
     if database is not None and "://" not in database:
         database = os.path.abspath(database)
-    options = {"listen": listen, "database": database, "public_url": public_url}
-    said = services.start(SERVICE, {**options, "keep_days": keep_days, "insecure": insecure})
+    options: dict[str, Any] = {"listen": listen, "database": database, "public_url": public_url}
+    options |= {"keep_days": keep_days, "insecure": insecure, "trusted_proxies": trusted_proxies}
+    is_given = any(context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in OPTIONS)
+    is_new = is_given or SERVICE.config() is None or SERVICE.process_id() is None
+    said = services.start(SERVICE, options) if is_new else _running()
+    connected = None if no_join else _connect(said)
     if as_json:
-        print_json(said)
+        joined = connected and connected.joined
+        about = {"name": joined.name, "url": joined.url, "agents": connected.agents} if connected and joined else None
+        print_json({**said, "connected": about, "why_not": connected.why_not or None if connected else None})
         return 0
     say(said)
+    _say_connected(connected, said)
     click.echo(
         "it runs in the background, and again whenever an agent begins a session; stop it with: tenterhook hub stop"
+        if is_new
+        else "it was running already; stop it with: tenterhook hub stop"
     )
+    if "enter" in said:
+        _offer(said, is_opened=not no_open)
     return 0
+
+
+def _running() -> dict[str, Any]:
+    """Return what a hub that runs in the background would say if it was started now, with a new link."""
+    from ..hub import accounts
+    from . import own_hub
+
+    found = own_hub.find()
+    name = found.person.name
+    with own_hub.opened(found, None) as kept:
+        link = kept.write(lambda connection: accounts.new_link(connection, name))
+    insecure = bool((SERVICE.config() or {}).get("insecure"))
+    about = {"url": found.url, "listen": found.listen, "database": found.database, "insecure": insecure}
+    return {**about, "person": name, "enter": f"{found.listen}/enter#{link}"}
+
+
+def _connect(said: dict[str, Any]) -> Connected:
+    from . import hub_join
+
+    if "enter" not in said:  # others are its admins
+        return hub_join.Connected(
+            None, [], [], "the hub is not for this machine alone", "tenterhook hub token add NAME"
+        )
+    return hub_join.connect_own(said["listen"], said["url"])
+
+
+def _say_connected(connected: Connected | None, said: dict[str, Any]) -> None:
+    if connected is None:
+        click.echo(f"agents here do not ask it until you type: tenterhook hub join {said['listen']}")
+    elif connected.joined is None:
+        click.echo(f"agents here do not ask it: {connected.why_not}; {connected.remedy}")
+    else:
+        click.echo(
+            f"agents here ask it, as {one_line(connected.joined.name)}, and its rules apply here;"
+            " disconnect with: tenterhook hub leave"
+        )
+        for line in connected.lines:
+            click.echo(line)
+
+
+def _offer(said: dict[str, Any], *, is_opened: bool) -> None:
+    """At a terminal, print the link as a QR code and open it in a browser, if there is one."""
+    if not sys.stdout.isatty():
+        return
+    from . import browsers, qr_code
+
+    is_public = said["url"].startswith("https://")
+    qr_code.print_code(said["enter"].replace(said["listen"], said["url"]) if is_public else said["enter"])
+    if not is_public:
+        click.echo(click.style("the code opens on this machine only; for a phone: tenterhook hub share", dim=True))
+    if not is_opened or not browsers.is_there():
+        return
+    click.echo("opening your browser …")
+    from ..hub import accounts
+    from . import own_hub
+
+    with own_hub.opened(own_hub.find(), None) as kept:
+        secret = said["enter"].partition("#")[2]
+        is_used = browsers.open_link(
+            said["enter"], lambda: kept.read(lambda connection: accounts.link_was_used(connection, secret))
+        )
+    click.echo("signed in there" if is_used else "no browser has used the link yet; open it yourself")
 
 
 def _start_daemon(context: click.Context, *, as_json: bool) -> int:
@@ -367,3 +494,8 @@ def stop() -> int:
         click.echo("no hub runs; to stop the daemon, say: tenterhook daemon stop", err=True)
     click.echo(said or "no hub runs")
     return 0
+
+
+from .hub_redact import redact  # noqa: E402  # it imports from this module
+
+hub.add_command(redact)

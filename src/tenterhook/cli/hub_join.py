@@ -1,11 +1,11 @@
-"""`tenterhook hub join`, `leave` and `status`: have people elsewhere answer what agents on this machine ask."""
+"""`tenterhook hub join`, `leave`, `status` and `test`: have people elsewhere answer what agents on this machine ask."""
 
 from __future__ import annotations
 
 import os
 import socket
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -13,6 +13,7 @@ from ..approvals import presence
 from ..basics.display_text import one_line
 from ..errors import HookError
 from ..install import sync
+from . import hub_machine
 from .loading import json_option
 from .printing import counted, print_json
 from .refusals import need_terminal, refuse_below_agent
@@ -25,65 +26,148 @@ _WHAT_IT_MEANS = """\
 People who may answer there decide what runs here, and its rules apply here."""
 _EXPOSED = "It is not https: others on the network can read the requests, and answer in its place."
 
+_START_TIMEOUT = 15.0  # seconds: the hub may have just been started
+
 
 @click.command(short_help="Have requests of this machine's agents answered at a hub.")
 @click.argument("url")
 @click.option("--token-file", metavar="FILE", type=click.File(), help="File with the token (default: ask for it).")
-@click.option("--name", metavar="MACHINE", help="What this machine is called there (default: its host name).")
-@click.option("--yes", is_flag=True, help="Do not ask; for scripts. The token may then come on stdin.")
+@click.option("--name", metavar="MACHINE", hidden=True)
+@click.option("-y", "--yes", is_flag=True, help="Do not ask; for scripts. The token may then come on stdin.")
 def join(url: str, token_file: Any, name: str | None, yes: bool) -> int:
     """Join a hub: what agents here ask can be answered there, and the journal's records go there.
 
-    The token is one for agents, created with `tenterhook hub token add` on the hub's machine. It is stored in a file
-    that only you can read. If the hub cannot be reached, agents go on without it.
+    The token is one for agents, created with `tenterhook hub token add MACHINE` on the hub's machine; this machine is
+    called there what its token is called. It is stored in a file that only you can read. If the hub cannot be reached,
+    agents go on without it. A hub of yours on this machine needs no token by hand; `tenterhook hub start` joins it by
+    itself.
 
     \b
     tenterhook hub join http://127.0.0.1:7717
-    tenterhook hub join https://hub.example.org --token-file token --name laptop --yes
+    tenterhook hub join https://hub.example.org --token-file token --yes
     """
     refuse_below_agent("hub join")
     need_terminal("hub join", yes=yes, also="" if token_file else "--token-file FILE")
-    from ..hub_client import membership, uploader
-    from ..hub_client.uploader_start import ensure_uploader_running
+    from ..hub_client import membership
 
     address = membership.checked_url(url)
     ca_file = os.environ.get("SSL_CERT_FILE") if address.startswith("https:") else None
-    joined = membership.Membership(address, _token(token_file), name or socket.gethostname(), ca_file or None)
-    _check(joined)
+    machine = name or socket.gethostname()
+    joined = membership.Membership(address, _token(token_file, address, machine), machine, ca_file or None)
+    joined = joined._replace(name=_check(joined))
+    if name not in (None, joined.name):
+        click.echo(f"--name is ignored: its token calls this machine {one_line(joined.name)}", err=True)
     click.echo(_WHAT_IT_MEANS.format(url=one_line(address)))
     if joined.is_exposed:
         click.echo(_EXPOSED, err=True)
     if not yes and not click.confirm("Join it?", default=False):
         return 1
-    uploader.skip_existing(joined)
-    membership.save(joined)
-    ensure_uploader_running()
+    connected = Connected(joined, *_save(joined))
     click.echo(f"joined as {one_line(joined.name)}; leave it with: tenterhook hub leave")
-    for changed in sync.wire(()):  # where they would ask their person
-        click.echo(str(changed))
+    for line in connected.lines:
+        click.echo(line)
     return 0
 
 
-def _token(file: Any) -> str:
-    if file is not None:
-        token = file.read()
-    elif sys.stdin.isatty():
-        token = click.prompt("Token", hide_input=True)
-    else:
-        token = sys.stdin.read()
+def _save(joined: Membership) -> tuple[list[str], list[dict[str, Any]]]:
+    """Save a membership and make it effective; return what was changed in agents' settings, and the agents here."""
+    from ..hub_client import membership, uploader
+    from ..hub_client.uploader_start import ensure_uploader_running
+
+    uploader.skip_existing(joined)
+    membership.save(joined)
+    ensure_uploader_running()
+    changed = [str(each) for each in sync.wire(())]  # where they would ask their person
+    return changed, hub_machine.report(joined)
+
+
+class Connected(NamedTuple):
+    """The membership of this machine, its agents, what was changed in their settings, or why it is not connected."""
+
+    joined: Membership | None
+    changes: list[str]
+    agents: list[dict[str, Any]]
+    why_not: str = ""
+    remedy: str = ""
+
+    @property
+    def lines(self) -> list[str]:
+        """What a person is told: the changes, and which agents do not ask at the hub."""
+        return [*self.changes, *hub_machine.not_connected(self.agents)]
+
+
+def connect_own(url: str, public_url: str) -> Connected:
+    """Join the hub of this account on this machine, unless another one was joined that works, or that is elsewhere."""
+    from ..hub_client import membership
+
+    try:
+        before = membership.load()
+        if before is not None and (before.url in (url, public_url) or not membership.is_loopback_url(before.url)):
+            if before.url not in (url, public_url):
+                why = f"it has joined {one_line(before.url)}"
+                return Connected(None, [], [], why, f"tenterhook hub leave, then: tenterhook hub join {url}")
+            before = before._replace(name=_check(before))
+            return Connected(before, [], hub_machine.report(before))
+    except HookError:  # its file is broken, or its token was of another database
+        pass
+    try:
+        machine = socket.gethostname()
+        token = _own_token(url, machine)
+        if token is None:
+            return Connected(None, [], [], "you are not an admin of this hub", f"tenterhook hub join {url}")
+        joined = membership.Membership(url, token, machine)
+        joined = joined._replace(name=_check(joined))
+        return Connected(joined, *_save(joined))
+    except HookError as error:
+        return Connected(None, [], [], one_line(error.message), f"tenterhook hub join {url}")
+
+
+def _own_token(url: str, machine: str) -> str | None:
+    """Create a token for this machine at the hub of this account on this machine; None if it is not one."""
+    from ..hub_client import inbox_client
+    from ..hub_client.connection import HubConnection, HubRefused
+    from ..hub_client.membership import is_loopback_url
+
+    try:
+        person = inbox_client.signed_in()
+    except HookError:
+        return None
+    if person.url != url or not is_loopback_url(url):
+        return None
+    hub = HubConnection(person)
+    try:
+        known = hub.call("GET", "/tokens", timeout=_START_TIMEOUT).body["tokens"]
+        taken = {each["name"] for each in known if each["kind"] == "agent"}
+        names = (machine[:50], *(f"{machine[:50]} ({number})" for number in range(2, len(taken) + 3)))
+        name = next(each for each in names if each not in taken)
+        return str(hub.call("POST", "/tokens", {"name": name, "kind": "agent"}, timeout=_START_TIMEOUT).body["token"])
+    except HubRefused:  # not an admin
+        return None
+
+
+def _token(file: Any, url: str, machine: str) -> str:
+    token = file.read() if file is not None else "" if sys.stdin.isatty() else sys.stdin.read()
+    if file is None and not token.strip():
+        token = _own_token(url, machine) or ""
+        if not token and sys.stdin.isatty():
+            token = click.prompt("Token", hide_input=True)
     token = token.strip()
     if not token or not token.isascii() or not token.isprintable() or " " in token:
         raise HookError("there is no token", "make one where the hub runs: tenterhook hub token add NAME")
     return str(token)
 
 
-def _check(joined: Membership) -> None:
-    """Raise `HookError` if the hub cannot be reached or does not accept the token as an agent's."""
+def _check(joined: Membership) -> str:
+    """Return what the token calls this machine.
+
+    Raise `HookError` if the hub cannot be reached or does not accept the token as an agent's.
+    """
     from ..hub_client.connection import HubConnection, HubRefused
 
     try:
         HubConnection(joined).call("GET", "/health")
         HubConnection(joined).call("POST", "/records", {"machine": joined.name, "records": []})
+        return str(HubConnection(joined).call("GET", "/me").body.get("name") or joined.name)
     except HubRefused as error:
         raise HookError(
             error.message, error.remedy or "use a token for agents: tenterhook hub token add NAME"
@@ -130,6 +214,7 @@ def status(as_json: bool) -> int:
     trouble = None
     try:
         _check(joined)
+        hub_machine.report(joined)
     except HookError as error:
         trouble = error.message
     waiting = uploader.pending(joined)
@@ -149,3 +234,36 @@ def _running(pid: int | None, *, is_kept: bool) -> str:
         return "a hub runs on this machine" + (", in the background" if is_kept else "")
     again = "it is started again when an agent begins a session" if is_kept else "start one with: tenterhook hub start"
     return f"no hub runs on this machine; {again}"
+
+
+@click.command(short_help="Send a test request to the hub that was joined, and wait for the answer.")
+@json_option
+def test(as_json: bool) -> int:
+    """Ask at the hub as an agent of this machine would, and wait for the answer. Nothing is run; Ctrl-C withdraws it.
+
+    The exit status is 0 if an answer came back, yes or no, and 1 if none did.
+
+    \b
+    tenterhook hub test
+    tenterhook inbox approve last    # in another terminal, or answer on the hub's page
+    """
+    from ..hub_client import membership, trial
+
+    joined = membership.load()
+    if joined is None:
+        raise HookError("no hub was joined", "tenterhook hub start, or: tenterhook hub join URL")
+    _check(joined)
+    request = trial.new_request(joined)
+    if not as_json:
+        click.echo(f"asked {one_line(joined.url)} as {one_line(joined.name)}; answer it there, or: tenterhook inbox")
+        sys.stdout.flush()
+    answer, seconds = trial.ask(joined, request, by="terminal")
+    if as_json:
+        about = {"approved": answer.approved, "by": answer.by, "scope": answer.scope} if answer else None
+        print_json({"schema": 1, "url": joined.url, "name": joined.name, "id": request.id, "answer": about})
+    elif answer is None:
+        click.echo(f"no answer came back within {seconds:.0f} s", err=True)
+    else:
+        word = "approved" if answer.approved else "denied"
+        click.echo(f"{word} by {one_line(answer.by)} after {seconds:.1f} s; nothing was run")
+    return 0 if answer is not None else 1

@@ -11,7 +11,8 @@ import click
 
 from ..basics.display_text import one_line
 from ..errors import HookError
-from .loading import json_option
+from .groups import Group
+from .loading import json_option, yes_option
 from .printing import print_presented, print_table
 from .refusals import need_terminal, refuse_below_agent
 
@@ -20,10 +21,9 @@ if TYPE_CHECKING:
 
 _MOST_ENDED = 50
 _EXPOSED = "It is not https: others on the network can read the requests, and answer in your place."
-yes_option = click.option("--yes", is_flag=True, help="Do not ask; for scripts.")
 
 
-@click.group(invoke_without_command=True, short_help="Answer what agents ask, in this terminal.")
+@click.group(cls=Group, invoke_without_command=True, short_help="Answer what agents ask, in this terminal.")
 @click.pass_context
 def inbox(context: click.Context) -> int | None:
     """Answer what agents ask: a screen with everything that waits at the hub, as it comes.

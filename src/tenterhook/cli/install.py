@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING
 import click
 
 from ..agents import AGENTS
-from ..basics.display_text import visible
+from ..approvals import presence
+from ..basics.display_text import listed, visible
 from ..catalog import loading, project_root
 from ..dispatch import daemon as daemon_
 from ..errors import ERROR, HookError
 from ..install import event_wiring, settings_change, sources
 from ..install.interpreters import temporary
-from . import services
+from . import hub_machine, services
 from .daemon import RUNS
-from .loading import agent_names, agents_named, json_option
-from .printing import print_diff, print_json, short_path
+from .loading import agent_names, agents_named, json_option, yes_option
+from .printing import print_change, print_json, short_path
 from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
@@ -51,11 +52,11 @@ if TYPE_CHECKING:
 @click.option(
     "--daemon/--no-daemon",
     default=None,
-    help="Keep the daemon running, which has everything loaded: hooks answer about three times as fast."
-    " Default: ask on a terminal.",
+    help="Keep the daemon running, which has everything loaded: hooks answer about three times as fast. Default: no.",
 )
 @click.option("--hub/--no-hub", default=None, hidden=True)  # as it was called before
 @click.option("--dry-run", is_flag=True, help="Show the change and make none.")
+@yes_option
 @json_option
 def install(
     names: tuple[str, ...],
@@ -66,13 +67,14 @@ def install(
     daemon: bool | None,
     hub: bool | None,
     dry_run: bool,
+    yes: bool,
     as_json: bool,
 ) -> int:
     """Put your hooks in force in coding agents: one entry for each event that has hooks, in the agent's own settings.
 
-    Without AGENT it lists the agents found on this machine and asks. The change is shown; what else is in the file,
-    comments and order too, stays as it is; `tenterhook uninstall` takes it out without a trace. On a terminal the
-    middle of long lines is left out; `--dry-run | cat` and `--dry-run --json` show them whole.
+    Without AGENT, in every agent found on this machine. It shows the change and, on a terminal, asks before it makes
+    it; what else is in the file, comments and order too, stays as it is. `tenterhook uninstall` removes the entries
+    and nothing else. To start from nothing, with guards and a live test: tenterhook setup.
 
     \b
     tenterhook install claude-code kimi-code
@@ -84,7 +86,7 @@ def install(
     if hub is not None:
         click.echo(f"`--{'' if hub else 'no-'}hub` is now `--{'' if hub else 'no-'}daemon`", err=True)
         daemon = hub if daemon is None else daemon
-    agents = _chosen(names)
+    agents = _chosen(names, yes=yes or dry_run)
     here = project_root.project_root(os.getcwd())
     root = None if for_user else here
     files = _allowed(configs, loading.load(here, configs), agents, root)
@@ -100,8 +102,19 @@ def install(
     if not dry_run:
         for each in plans:  # all first: a refusal changes nothing
             settings_change.check(each)
+    if not as_json:
+        _show_changes(plans, dry_run=dry_run)
+        if dry_run:
+            warn_if_temporary()
+            return 0
+        if not yes and _can_ask() and any(file.changes for each in plans for file in each.files):
+            titles = listed([agent.title for agent in agents])
+            if not click.confirm(f"install into {titles}?", default=True):
+                return 1
+    if not dry_run:
         for each in plans:
             settings_change.apply(each)
+        hub_machine.report()
     if as_json:
         trouble = _trouble_with_daemon() if daemon and not dry_run else None
         about = {"running": daemon_.SERVICE.process_id(), "why_not": trouble}
@@ -109,24 +122,18 @@ def install(
         print_json({"schema": 1, **done, "daemon": about, "hub": about})  # "hub": as it was called before
         return 0 if trouble is None else 1
     for each, catalog in zip(plans, catalogs, strict=True):
-        _print(each, catalog.expected(), dry_run=dry_run)
-    _warn_if_temporary()
-    if not dry_run:
-        _offer_daemon(daemon)
-    return 0
-
-
-def _offer_daemon(daemon: bool | None) -> None:
-    if daemon is None and daemon_.could_help():
-        if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            click.echo(f"the daemon does not run; {daemon_.ADVICE}")
-            return
-        click.echo("hooks answer about three times as fast while a process in the background has everything loaded;")
-        click.echo("it takes about 25 MB, listens on no network, and ends with: tenterhook daemon stop")
-        daemon = click.confirm("keep one running?", default=True)
+        _print(each, catalog)
+    warn_if_temporary()
     if daemon:
         _start_daemon()
         click.echo(RUNS)
+    elif daemon is None and daemon_.could_help():
+        click.echo(f"daemon  off; {daemon_.ADVICE}")
+    return 0
+
+
+def _can_ask() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _start_daemon() -> None:
@@ -164,18 +171,18 @@ def _allowed(configs: Sequence[str], catalog: Catalog, agents: Sequence[Agent], 
     return files
 
 
-def _chosen(names: Sequence[str]) -> list[Agent]:
+def _chosen(names: Sequence[str], *, yes: bool) -> list[Agent]:
+    """Return the agents that were named, or else all that are found here."""
     if names:
         return agents_named(names)
     found = [agent for agent in AGENTS.values() if agent.is_present()]
     if not found:
         raise HookError("no agent was found on this machine", f"name one of: {', '.join(AGENTS)}")
-    click.echo("found on this machine:", err=True)
-    for agent in found:
-        click.echo(f"  {agent.name:<12} {short_path(agent.settings())}", err=True)
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise HookError("which of them?", f"tenterhook install {' '.join(agent.name for agent in found)}")
-    return [agent for agent in found if click.confirm(f"install into {agent.title}?", default=True, err=True)]
+    if not yes and not _can_ask():
+        found_here = ", ".join(agent.title for agent in found)
+        remedy = f"name them: tenterhook install {' '.join(agent.name for agent in found)}"
+        raise HookError(f"no agent was named; found here: {found_here}", remedy)
+    return found
 
 
 def _as_json(plan: settings_change.SettingsChange) -> dict[str, object]:
@@ -188,17 +195,23 @@ def _as_json(plan: settings_change.SettingsChange) -> dict[str, object]:
     }
 
 
-def _print(plan: settings_change.SettingsChange, hooks: Sequence[Hook], *, dry_run: bool) -> None:
-    agent = plan.agent
+def _show_changes(plans: Sequence[settings_change.SettingsChange], *, dry_run: bool) -> None:
+    for plan in plans:
+        changed = [file for file in plan.files if file.changes]
+        for file in changed:
+            print_change(file, in_full=dry_run)
+        click.echo(f"{plan.agent.title}: {'this would be changed' if changed else 'nothing to change'}")
+
+
+def _print(plan: settings_change.SettingsChange, catalog: Catalog) -> None:
+    agent, hooks = plan.agent, catalog.expected()
     changed = [file for file in plan.files if file.changes]
-    for file in changed:
-        print_diff(file.shown())
-    if dry_run:
-        click.echo(f"{agent.title}: {'this would be changed' if changed else 'nothing would change'}")
-        return
     events = ", ".join(plan.record["events"])
-    state = "guarded" if changed else "already guarded, nothing changed"
-    click.echo(f"{click.style(agent.title, bold=True)}: {state}  ({events})")
+    state = (
+        "guarded" if event_wiring.is_guarded(agent, plan.record, catalog.in_force()) else "installed, no hook in force"
+    )
+    unchanged = "" if changed else "; nothing changed"
+    click.echo(f"{click.style(agent.title, bold=True)}: {state}{unchanged}  ({events})")
     for file in changed:
         if file.before is not None:
             click.echo(f"  as it was: {short_path(settings_change.backup_of(file.path))}")
@@ -206,15 +219,19 @@ def _print(plan: settings_change.SettingsChange, hooks: Sequence[Hook], *, dry_r
         click.echo(f"  {line}")
     if changed:
         click.echo(f"  restart {agent.title} if it is running")
-    click.echo(f"  check that it blocks: tenterhook doctor {agent.name} --live")
+    if agent.proven:
+        click.echo(f"  check that it blocks: tenterhook doctor {agent.name} --live")
+    else:
+        unproven = click.style("by documentation, not proven", fg="yellow")
+        click.echo(f"  {unproven}: try it with a call that one of your guards refuses")
 
 
 def _doubts(plan: settings_change.SettingsChange, hooks: Sequence[Hook]) -> Iterator[str]:
     """Yield which hooks would not run in the agent, and why."""
     agent = plan.agent
-    if not any(hook.event == "pre-tool-call" for hook in hooks):
+    if not presence.is_joined() and not any(hook.event == "pre-tool-call" for hook in hooks):
         yield "no hook on tool calls yet; its event is wired as soon as you add one"
-    for hook in event_wiring.without_event(agent.events, hooks):
+    for hook in event_wiring.without_event(agent, hooks):
         yield f"{agent.title} has no event for '{visible(hook.name)}' ({hook.declared}); it never runs there"
     for what, remedy in agent.switches(plan.record["settings"], project_root.project_root(os.getcwd())):
         yield f"{click.style('it would not block', fg='red')}: {visible(what)}; {visible(remedy)}"
@@ -225,11 +242,14 @@ def _conditions(plan: settings_change.SettingsChange) -> Iterator[str]:
     yield from plan.agent.install_notes(in_project=plan.root is not None)
     for config in plan.record["configs"]:
         yield f"hooks of {short_path(config)} are in force there too"
+    if presence.is_joined():
+        yield f"it asks at the hub, too, {hub_machine.when_it_asks(plan.agent)}"
     if plan.record["closed"]:
         yield "if Tenterhook cannot answer, tool calls are refused"
 
 
-def _warn_if_temporary() -> None:
+def warn_if_temporary() -> None:
+    """Say so if the environment of this Tenterhook will not last."""
     why = temporary()
     if why:
         click.echo(f"{click.style('this will not last', fg='yellow')}: {why}", err=True)

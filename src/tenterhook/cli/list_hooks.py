@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..basics import light_json
-from ..basics.display_text import visible
 from ..events import spec_of
 from ..formats import entry_points
 from ..install import sources
@@ -59,13 +58,13 @@ def list_hooks(event: str | None, configs: tuple[str, ...], as_json: bool) -> No
             }
         )
         return
-    shown = [*((hook, _row(hook, catalog, _remark(hook, remarks))) for hook in hooks)]
-    shown += [(each.hook, (*_row(each.hook, catalog)[:-1], why_text(each))) for each in left_out]
+    shown = [(hook, _row(hook, *_state(hook, catalog), _remark(hook, remarks))) for hook in hooks]
+    shown += [(each.hook, _row(each.hook, "not in force", why_text(each))) for each in left_out]
     for title, hooks_of_it in headings(found, [hook for hook, _ in shown]):
         name, _, rest = title.partition("  ")
         click.echo(f"{click.style(name, bold=True)}  {rest}")
         rows = [row for hook, row in shown if hook in hooks_of_it]
-        print_table(("hook", "event", "mode", "priority", "timeout", "matcher", "state"), rows)
+        print_table(("hook", "event", "state", "mode", "priority", "timeout", "matcher", ""), rows)
         click.echo()
     if not shown:
         click.echo("no hooks in force" + (f" for {wanted}" if wanted else "") + "; they are looked for in:")
@@ -88,16 +87,18 @@ def _remark(hook: Hook, remarks: dict[tuple[str, str], str]) -> str | None:
     return remarks.get((hook.name, hook.source))
 
 
-def _row(hook: Hook, catalog: Catalog, remark: str | None = None) -> tuple[str, ...]:
-    state = trust_text(hook, catalog) + (", shadow" if hook.is_shadow else "")
+def _state(hook: Hook, catalog: Catalog) -> tuple[str, str]:
+    """Return whether a hook is in force, and why not or what follows."""
+    state, _, why = trust_text(hook, catalog).partition(": ")
+    return state + (", shadow" if hook.is_shadow else ""), why
+
+
+def _row(hook: Hook, state: str, *remarks: str | None) -> tuple[str, ...]:
     return (
-        visible(hook.name),
-        hook.declared,
+        *(hook.name, hook.declared, state),
         mode(hook) if hook.guard is None else f"{mode(hook)}, guard",
-        str(hook.priority),
-        f"{hook.timeout:g} s",
-        matcher_text(hook) or "-",
-        f"{state}, {remark}" if remark else state,
+        *(str(hook.priority), f"{hook.timeout:g} s", matcher_text(hook) or "-"),
+        ", ".join(filter(None, remarks)),
     )
 
 
@@ -107,12 +108,12 @@ def mode(hook: Hook) -> str:
 
 def trust_text(hook: Hook, catalog: Catalog) -> str:
     if hook.replaced_by and catalog.trust.replaces(hook.replaced_by):
-        return "replaced by the project's hook of that name"
+        return "replaced: the project has a hook of that name"
     if hook.missing is not None:
         return "cannot be loaded: it refuses"
     if hook.folder is not None and hook.guard is None and entry_points.entry_point(hook.folder)[0] is None:
         return "no script: it will fail"
-    return str(catalog.trust.standing(hook).state) if hook.layer == "project" else "in force"
+    return str(catalog.trust.standing(hook).state) if hook.needs_trust else "in force"
 
 
 def hook_as_json(hook: Hook, found: InForce, left_out: str | None = None) -> dict[str, Any]:

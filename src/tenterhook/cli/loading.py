@@ -28,6 +28,7 @@ config_option = click.option(
     "Gemini CLI or Qwen Code. May be given more than once.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print data for programs instead of text.")
+yes_option = click.option("-y", "--yes", is_flag=True, help="Do not ask; for scripts.")
 
 
 def catalog_here() -> Catalog:

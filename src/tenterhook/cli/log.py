@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..basics import places
-from ..basics.display_text import columns, one_line, visible, with_stderr, without_middle
+from ..basics.display_text import one_line, with_stderr
 from ..events import spec_of
 from ..model import PRECEDENCE
 from .durations import seconds
+from .groups import Group
 from .loading import event_names, hook_names, json_option, session_ids
-from .printing import below, coloured, in_home, print_json, print_table, run_line, terminal_width
+from .printing import below, coloured, in_home, print_json, print_said, print_table, run_line, terminal_width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,7 +43,7 @@ def opened_index() -> Index:
     return index
 
 
-@click.group(invoke_without_command=True, short_help="What reached your hooks and what they did.")
+@click.group(cls=Group, invoke_without_command=True, short_help="What reached your hooks and what they did.")
 @click.option("-f", "--follow", is_flag=True, help="Go on as things happen; Ctrl-C ends it.")
 @click.option("-n", "last", metavar="N", type=int, default=50, show_default=True, help="How many at most; 0 for all.")
 @click.option("--session", metavar="S", shell_complete=session_ids, help="Only this session.")
@@ -122,7 +123,7 @@ def stats(since: str, session: str | None, shadow: bool, as_json: bool) -> None:
         of_session = f" of session {one_line(session)}" if session else ""
         click.echo(f"nothing recorded{of_session}{' in shadow mode' if shadow else ''} in the last {since}")
         return
-    headings = ("hook", "runs", "blocks", "failed", "timed out", "not run", "p50", "p95", "p99", "when", "")
+    headings = ("hook", "runs", "blocks", "failed", "p50", "p95", "p99", "timed out", "not run", "when", "")
     print_table(headings, [_figures_row(each) for each in hooks])
     click.echo()
     print_table(
@@ -140,9 +141,9 @@ def _figures_row(each: Any) -> tuple[str, ...]:
     if each.shadow:
         remarks.append(f"shadow: would have {_would_have(each)}")
     return (
-        *(one_line(each.hook), str(each.runs), str(each.blocks), str(each.failures), str(each.timeouts)),
-        *(str(each.not_run), f"{each.p50_ms:.1f} ms", f"{each.p95_ms:.1f} ms", f"{each.p99_ms:.1f} ms"),
-        *(each.activity, ", ".join(remarks)),
+        *(each.hook, str(each.runs), str(each.blocks), str(each.failures)),
+        *(f"{each.p50_ms:.1f} ms", f"{each.p95_ms:.1f} ms", f"{each.p99_ms:.1f} ms"),
+        *(str(each.timeouts), str(each.not_run), each.activity, ", ".join(remarks)),
     )
 
 
@@ -152,22 +153,30 @@ def _would_have(each: Any) -> str:
     return ", ".join([f"blocked {each.would_block}", *(f"{what} {count}" for what, count in others if count)])
 
 
-@log.command()
+@log.command(short_help="Check that no record was edited, removed or reordered.")
 @click.option("--anchor", metavar="FILE", type=click.File(), help="What `log anchor` printed: shows a cut-off tail.")
 @json_option
 def verify(anchor: Any, as_json: bool) -> int:
-    """Check every record: was one edited, removed or reordered? Exit status 1 if so; prints where."""
+    """Check every record: was one edited, removed or reordered? Exit status 1 if so; prints where.
+
+    Lines that `log redact` has redacted are named, too.
+    """
     from ..journal import segments
 
     found = segments.verify(places.journal(), _anchor(anchor) if anchor else None)
     if as_json:
         findings = [each._asdict() for each in found.findings]
-        print_json({"schema": 1, "records": found.records, "segments": found.segments, "findings": findings})
+        redacted = [{key: getattr(each, key) for key in ("segment", "line", "time", "by")} for each in found.redacted]
+        counts = {"records": found.records, "segments": found.segments}
+        print_json({"schema": 1, **counts, "findings": findings, "redacted": redacted})
     else:
+        for note in found.redacted:
+            click.echo(f"{note.segment}:{note.line}  redacted on {_when(note._asdict())} by {one_line(note.by)}")
         for each in found.findings:
             click.echo(f"{each.segment}:{each.line}  {each.what}")
         verdict = f"{len(found.findings)} found" if found.findings else "whole"
-        click.echo(f"{found.records} records in {found.segments} segments: {verdict}")
+        redacted_lines = f", {len(found.redacted)} redacted" if found.redacted else ""
+        click.echo(f"{found.records} records in {found.segments} segments{redacted_lines}: {verdict}")
     return DAMAGED if found.findings else 0
 
 
@@ -208,44 +217,25 @@ def _print(record: dict[str, Any], *, as_json: bool) -> None:
     if record.get("type") == "async":
         how = f"{str(record.get('meaning') or record.get('outcome')).replace('_', ' ')}  {_ms(record)}"
         about = f"{one_line(str(record.get('event_name')))}  {one_line(str(record.get('hook')))} (async)"
-        _print_fitted(f"{when}  {about} {how}", _why(record), "    ")
+        print_said(f"{when}  {about} {how}  ", _why(record), indent=4)
         return
     tool = f" {one_line(record['tool_name'])}" if record.get("tool_name") else ""
     if record.get("type") == "approval":
-        reason = one_line(str(record["reason"])) if record.get("reason") else ""
-        _print_verdict(f"{when}  approval{tool}  {_answered(record)}", reason, record)
+        _print_verdict(
+            f"{when}  approval{tool}  {_answered(record)}", one_line(str(record.get("reason") or "")), record
+        )
         return
     told = record.get("reason")
     head = f"{when}  {record.get('event')}{tool}  {coloured(str(record.get('decision')))}"
-    _print_verdict(head, below(str(told)) if told else "", record)
+    _print_verdict(head, str(told or ""), record)
     for run in record.get("runs", ()):
         own = run.get("reason") if run.get("reason") != told else ""
         said = _why(run) or ": ".join(text for text in (run.get("ignored"), own) if text)
         became = str(run.get("meaning") or run.get("outcome") or "")
         duration = "" if became in ("not_run", "started") else _ms(run)
-        _print_fitted(f"    {run_line(str(run.get('hook')), became, duration, '')}", str(said), "      ", gap=56)
+        print_said(f"    {run_line(str(run.get('hook')), became, duration)}  ", str(said), indent=6)
         for note in run.get("notes") or ():
-            _print_fitted("    ", str(note), "      ", dim=True)
-
-
-def _print_fitted(head: str, said: str, indent: str, *, gap: int = 0, dim: bool = False) -> None:
-    """Print a head and a text: on one line if the terminal is wide enough, else the text below."""
-    width = terminal_width()
-    start = head + " " * max(gap - columns(click.unstyle(head)), 0)
-    line = f"{start}  {below(said)}".rstrip()
-    fits = width is None or all(columns(each) <= width for each in click.unstyle(line).split("\n"))
-    if width is None or fits or not said:
-        click.echo(click.style(line, dim=True) if dim else line)
-        return
-    if head.strip():
-        click.echo(head)
-    _print_wrapped(visible(said), width, indent, dim=dim)
-
-
-def _print_wrapped(text: str, width: int, indent: str, *, dim: bool = False) -> None:
-    for each in text.split("\n"):
-        wrapped = click.wrap_text(each.strip(), max(width, 20), indent, indent)
-        click.echo(click.style(wrapped, dim=True) if dim else wrapped)
+            print_said("      ", str(note), dim=True)
 
 
 def _why(run: dict[str, Any]) -> str:
@@ -268,14 +258,12 @@ def _when(record: dict[str, Any]) -> str:
 def _print_verdict(head: str, reason: str, record: dict[str, Any]) -> None:
     """Print the decision and its subject; a reason that does not fit on the line is wrapped below."""
     by, width = f"  ({one_line(str(record.get('by')))})", terminal_width()
-    line = f"{head}  {reason}{by}" if reason else f"{head}{by}"
-    is_long = (
-        bool(reason) and width is not None and any(columns(each) > width for each in click.unstyle(line).split("\n"))
-    )
+    line = f"{head}  {below(reason)}{by}" if reason else f"{head}{by}"
+    is_long = width is not None and bool(reason) and (len(click.unstyle(line)) > width or "\n" in line)
     click.echo(f"{head}{by}" if is_long else line)
     _print_subject(record)
-    if is_long and width is not None:
-        _print_wrapped(reason, width, "    ")
+    if is_long:
+        print_said("    ", reason)
 
 
 def _print_subject(record: dict[str, Any]) -> None:
@@ -289,8 +277,12 @@ def _print_subject(record: dict[str, Any]) -> None:
         text = text.removeprefix(f"{work_dir}/")
     width, text = terminal_width(), one_line(text)
     if width is not None:
+        from rich.cells import cell_len
+
+        from ..basics.terminal_layout import without_middle
+
         project = without_middle(project, max(width // 3, 12))
-        text = without_middle(text, max(width - columns(f"    {project}  "), 12))
+        text = without_middle(text, max(width - cell_len(f"    {project}  "), 12))
     if project or text:
         click.echo(f"    {click.style(project, fg='cyan')}  {text}".rstrip())
 
@@ -308,5 +300,7 @@ def _ms(run: dict[str, Any]) -> str:
 
 
 from .log_export import export  # noqa: E402  # it imports from this module
+from .log_redact import redact  # noqa: E402
 
 log.add_command(export)
+log.add_command(redact)

@@ -17,6 +17,7 @@ from ..errors import HookError
 from ..events import spec_of
 from .loading import event_names, hook_names, session_ids
 from .log import DECISIONS, moment_since, since_option
+from .printing import progress
 from .refusals import refuse_writing
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ NOT_ALL = 1
 _POLL = 0.2  # seconds
 _RETRY = 1.0
 _GRACE = 3.0  # for what is under way after Ctrl-C
-_SHOWN_AFTER = 1.0
-_SHOWN_EVERY = 0.1
 
 
 @click.command(short_help="The journal for other programs, once or as things happen.")
@@ -99,8 +98,10 @@ def _write_lines(wanted: Wanted, out: str | None, *, follow: bool) -> int:
     with _opened(out) as stream:
         follower, sink, is_written = Follower(places.journal()), Lines(stream), True
         if not follow:
-            with _Progress(follower.unread(), is_shown=out is not None or not sys.stdout.isatty()) as progress:
-                export(follower, wanted, sink, progress.advance)
+            with progress(
+                "exporting", follower.unread(), is_shown=out is not None or not sys.stdout.isatty()
+            ) as advance:
+                export(follower, wanted, sink, advance)
         else:
             is_written = _Following(follower, wanted, sink).run()
     if out not in (None, "-"):
@@ -123,9 +124,9 @@ def _opened(out: str | None) -> Iterator[BinaryIO]:
 
 
 def _send_spans(wanted: Wanted, endpoint: str | None, followed: dict[str, str | None] | None) -> int:
+    from ..basics.redaction import redacted
     from ..journal import export
     from ..journal.follower import Follower
-    from ..journal.redaction import redacted
 
     url = export.endpoint_of(endpoint)
     shown = one_line(str(redacted(url)))
@@ -136,13 +137,13 @@ def _send_spans(wanted: Wanted, endpoint: str | None, followed: dict[str, str | 
         if followed is None:
             sink = export.Spans(collector)
             follower = Follower(places.journal())
-            with _Progress(follower.unread()) as progress:
-                export.export(follower, wanted, sink, progress.advance)
+            with progress("exporting", follower.unread()) as advance:
+                export.export(follower, wanted, sink, advance)
             is_sent = True
         else:
             sink = export.Spans(collector, export.ExportCursor(url, followed, _warn))
             follower = Follower(places.journal(), sink.accepted)
-            _warn(f"ssignals to {shown} as things happen; Ctrl-C ends it")
+            _warn(f"spans go to {shown} as things happen; Ctrl-C ends it")
             is_sent = _Following(follower, wanted, sink).run()
     finally:
         collector.close()
@@ -243,32 +244,6 @@ class _StopSignals:
 
     def _give_up(self, *_: Any) -> None:
         raise _GraceOver
-
-
-class _Progress:
-    """Progress on a terminal, removed at the end."""
-
-    def __init__(self, total: int, *, is_shown: bool = True) -> None:
-        self._total = total
-        self._done = 0
-        self._is_shown = is_shown and sys.stderr.isatty()
-        self._next = time.monotonic() + _SHOWN_AFTER
-        self._is_printed = False
-
-    def advance(self, size: int) -> None:
-        self._done += size
-        if self._is_shown and time.monotonic() >= self._next:
-            self._next = time.monotonic() + _SHOWN_EVERY
-            self._is_printed = True
-            share = min(100 * self._done // max(self._total, 1), 100)
-            click.echo(f"\rexporting: {share:3} %", nl=False, err=True)
-
-    def __enter__(self) -> _Progress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._is_printed:
-            click.echo("\r\x1b[K", nl=False, err=True)
 
 
 def _warn(text: str) -> None:

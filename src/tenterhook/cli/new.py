@@ -147,6 +147,6 @@ def _wired(hook: Hook) -> list[str]:
     said = [str(each) for each in sync.wire([hook])]
     hosts = dict.fromkeys(record["host"] for record in records.all_records())
     for agent in (AGENTS[host] for host in hosts if host in AGENTS):
-        if event_wiring.without_event(agent.events, [hook]):
+        if event_wiring.without_event(agent, [hook]):
             said.append(f"{agent.title} has no event for it ({hook.declared}): it never runs there")
     return said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -10,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..basics.display_text import LEFT_OUT, one_line, visible, with_stderr, without_middle
+from ..basics.display_text import one_line, visible, with_stderr
 from ..journal.records import meaning
 from ..model import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ..approvals.presenter import Presentation
     from ..catalog.catalog import LeftOut
     from ..errors import Problem
+    from ..install.settings_change import FileChange
     from ..model import Hook, Run, Verdict
 
 # By decision, by what a hook did, by severity.
@@ -53,10 +55,10 @@ def coloured(word: str) -> str:
     return click.style(word, fg=COLOURS.get(word))
 
 
-def run_line(hook: str, became: str, duration: str, said: str) -> str:
-    """Return a line about one run: the hook, what it did, how long it took, and a text."""
+def run_line(hook: str, became: str, duration: str) -> str:
+    """Return the beginning of a line about one run: the hook, what it did, how long it took."""
     word = click.style(f"{became.replace('_', ' '):<12}", fg=COLOURS.get(became))
-    return f"{one_line(hook):<28} {word} {duration:>10}  {below(said)}".rstrip()
+    return f"{one_line(hook):<28} {word} {duration:>10}"
 
 
 def below(text: str) -> str:
@@ -95,8 +97,8 @@ def print_problems(problems: Iterable[Problem], *, err: bool = False) -> None:
     """Print each problem with its place and its remedy."""
     for problem in problems:
         place = place_text(problem.file, problem.line)
-        click.echo(f"{coloured(problem.severity)} {place} [{problem.code}] {visible(problem.message)}", err=err)
-        click.echo(f"    {visible(problem.remedy)}", err=err)
+        print_said(f"{coloured(problem.severity)} {place} [{problem.code}] ", problem.message, indent=4, err=err)
+        print_said("    ", problem.remedy, err=err)
 
 
 def print_presented(presented: Presentation, facts: Iterable[tuple[str, str]], *, err: bool = False) -> None:
@@ -109,32 +111,88 @@ def print_presented(presented: Presentation, facts: Iterable[tuple[str, str]], *
     for danger in presented.dangers:
         click.secho(f"  ! {danger}", fg="red", err=err)
     for name, value in facts:
-        click.echo(f"  {name:<8} {value}", err=err)
+        print_said(f"  {name:<8} ", value, err=err)
 
 
-def print_diff(diff: str) -> None:
-    """Print a diff; on a terminal the middle of lines that do not fit is left out."""
+def print_change(change: FileChange, *, in_full: bool) -> None:
+    """Print the diff of a file. Of a whole plug-in of ours print only the name, unless `in_full`."""
+    if in_full or not change.is_whole_plugin:
+        print_diff(change.shown())
+        return
+    sign, text = ("+", change.after) if change.before is None else ("-", change.before)
+    lines = len((text or b"").splitlines())
+    print_diff(f"{sign}{sign}{sign} {change.path} (a plug-in of {lines} lines; --dry-run shows it)")
+
+
+def print_diff(diff: str, *, indent: int = 0) -> None:
+    """Print a diff, moved in by some columns; on a terminal, long lines go on below."""
     width = terminal_width()
-    lines = [visible(line) for line in diff.removesuffix("\n").split("\n")]
-    for line in lines:
-        shown = line if width is None else without_middle(line, width)
-        click.echo(click.style(shown, fg={"+": "green", "-": "red"}.get(line[:1])))
-    if width is not None and any(len(line) > width for line in lines):
-        click.echo(click.style(f"({LEFT_OUT}: the middle of a long line; --dry-run | cat shows it)", dim=True))
+    for line in diff.removesuffix("\n").split("\n"):
+        rows = [visible(line)]
+        if width is not None and len(rows[0]) > width - indent:
+            from ..basics.terminal_layout import folded
+
+            rows = folded(rows[0], width - indent)
+        for row in rows:
+            click.echo(" " * indent + click.style(row, fg={"+": "green", "-": "red"}.get(line[:1])))
 
 
-def terminal_width() -> int | None:
-    """Return the width of the terminal; None if stdout is not a terminal, and nothing is shortened."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+def terminal_width(*, err: bool = False) -> int | None:
+    """Return the width of the terminal; None if there is none, and nothing is wrapped or shortened."""
+    stream = sys.stderr if err else sys.stdout
+    is_terminal = stream is not None and stream.isatty()  # None if it was closed
+    return shutil.get_terminal_size().columns if is_terminal else None
 
 
-def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows in aligned columns under their headers."""
-    widths = [max(len(row[number]) for row in (headers, *rows)) for number in range(len(headers))]
-    for number, row in enumerate((headers, *rows)):
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        line = ("  " + "  ".join(cells)).rstrip()
-        click.echo(click.style(line, dim=True) if number == 0 else line)
+def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, err: bool = False) -> None:
+    """Print rows in aligned columns under their headers; on a terminal fitted to its width."""
+    from ..basics.terminal_layout import is_coloured, table_lines
+
+    colour = is_coloured(sys.stderr if err else sys.stdout)
+    for line in table_lines(headers, rows, terminal_width(err=err), colour=colour):
+        click.echo(line, err=err)
+
+
+def print_said(
+    head: str,
+    text: str,
+    *,
+    indent: int | None = None,
+    err: bool = False,
+    fg: str | None = None,
+    dim: bool | None = None,
+) -> None:
+    """Print a head and a text beside it. On a terminal the text is wrapped, in a column of its own or at `indent`."""
+    width = terminal_width(err=err)
+    styled = click.style(below(text) if width is None else visible(text), fg=fg, dim=dim)
+    if width is None or not text:
+        click.echo(f"{head}{styled}" if text else head.rstrip(), err=err)
+        return
+    from ..basics.terminal_layout import is_coloured, wrapped
+
+    colour = is_coloured(sys.stderr if err else sys.stdout)
+    for line in wrapped(styled, width, first=head, indent=indent, colour=colour):
+        click.echo(line, err=err)
+
+
+@contextlib.contextmanager
+def progress(text: str, total: int | None = None, *, is_shown: bool = True) -> Iterator[Callable[[int], None]]:
+    """Show that something is under way, and how much of a total is done, if stderr is a terminal.
+
+    Yields a function that adds to what is done. Print nothing meanwhile; at the end it disappears.
+    """
+    if not (is_shown and terminal_width(err=True)):
+        yield lambda size: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn
+
+    shown = [SpinnerColumn(), TextColumn("{task.description}", markup=False)]
+    shown += [BarColumn(), TaskProgressColumn()] if total is not None else []
+    console = Console(stderr=True)
+    with Progress(*shown, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as bar:
+        task = bar.add_task(text, total=total)
+        yield lambda size: bar.advance(task, size)
 
 
 def matcher_text(hook: Hook) -> str:
@@ -147,16 +205,18 @@ def matcher_text(hook: Hook) -> str:
 
 def print_verdict(verdict: Verdict) -> None:
     """Print a verdict and its runs: what ran, in which order, how long, what was decided and why."""
-    reason = f"  {below(verdict.reason)}" if verdict.reason else ""
-    click.echo(f"{click.style(verdict.event, bold=True)}  {coloured(str(verdict.decision))}{reason}")
+    decided = f"{click.style(verdict.event, bold=True)}  {coloured(str(verdict.decision))}  "
+    print_said(decided, verdict.reason or "", indent=6)
     for number, run in enumerate(verdict.runs, start=1):
         print_run(number, run, told=verdict.reason)
-    if verdict.modified_input is not None:
-        click.echo(f"  input is now {visible(json.dumps(verdict.modified_input, ensure_ascii=False))}")
+    changed = (("input", verdict.modified_input), ("output", verdict.modified_output))
+    for what, value in changed:
+        if value is not None:
+            print_said(f"  {what} is now ", json.dumps(value, ensure_ascii=False), indent=6)
     for text in verdict.additional_context:
-        click.echo(f"  context: {visible(text)}")
+        print_said("  context: ", text, indent=6)
     for text in verdict.messages:
-        click.echo(f"  message: {visible(text)}")
+        print_said("  message: ", text, indent=6)
 
 
 def print_run(number: int, run: Run, *, told: str | None) -> None:
@@ -167,9 +227,9 @@ def print_run(number: int, run: Run, *, told: str | None) -> None:
     if run.failed:
         said = with_stderr(said, run.stderr)
     became = meaning(run.outcome, run.decision.action)
-    click.echo(f"  {number}. {run_line(run.hook.name, became, duration, said)}")
+    print_said(f"  {number}. {run_line(run.hook.name, became, duration)}  ", said, indent=6)
     notes = [*run.notes, *run.decision.notes, *([run.decision.ignored] if run.decision.ignored else [])]
     if run.failed:
         notes.append(f"defined in {place_text(run.hook.source, run.hook.line)}")
     for note in notes:
-        click.echo(click.style(f"     {visible(note)}", dim=True))
+        print_said("     ", note, dim=True)

@@ -12,7 +12,7 @@ from ..basics.display_text import one_line
 from ..catalog import fail_closed, misplaced_files
 from ..errors import HookError
 from ..install import hooks_toml, sources
-from .loading import catalog_here, json_option, offered
+from .loading import catalog_here, json_option, offered, yes_option
 from .own_hooks import governed, own_settings, place, wired
 from .printing import print_json, print_problems, short_path
 from .refusals import need_terminal, refuse_below_agent
@@ -40,7 +40,7 @@ def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
 @click.command(short_help="Delete a hook.")
 @click.argument("name", metavar="NAME", shell_complete=_names)
 @click.option("--user/--project", "for_user", default=None, help="Your own hook of that name, or this project's.")
-@click.option("--yes", is_flag=True, help="Do not ask; for scripts.")
+@yes_option
 @json_option
 def remove(name: str, for_user: bool | None, yes: bool, as_json: bool) -> int:
     """Delete a hook: its whole folder, of your own hooks or of this project's. It shows what it deletes.

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..basics.display_text import visible
+from ..basics.display_text import one_line, visible
 from ..errors import HookError
-from ..events import BY_NAME, suggestion
+from ..events import BY_NAME, OUTPUT_FIELDS, suggestion
 from ..formats import entry_points, payloads
 from ..formats import folder as folder_format
 from ..install import sources
@@ -16,7 +16,7 @@ from ..model import Event, Hook
 from . import sample_events
 from .list_hooks import hook_as_json, mode, trust_text
 from .loading import config_option, event_names, hook_names, json_option
-from .printing import matcher_text, place_text, print_json, print_problems, short_path
+from .printing import matcher_text, place_text, print_json, print_problems, print_said, short_path
 
 if TYPE_CHECKING:
     from ..catalog.catalog import Catalog
@@ -87,7 +87,7 @@ def _print_hook(hook: Hook, found: InForce) -> None:
     catalog = found.catalog
     source = found.source_of(hook)
     left_out = _why_left_out(hook, catalog)
-    click.echo(click.style(visible(hook.name), bold=True) + f"  {visible(hook.description)}")
+    print_said(click.style(one_line(hook.name), bold=True) + "  ", hook.description, indent=2)
     facts = {
         "event": hook.declared if hook.declared == hook.event else f"{hook.declared} ({hook.event})",
         "layer": hook.layer,
@@ -101,7 +101,7 @@ def _print_hook(hook: Hook, found: InForce) -> None:
         "state": left_out or (str(source) if source is not None else trust_text(hook, catalog)),
     }
     for key, value in facts.items():
-        click.echo(f"  {key:<11}{value}")
+        print_said(f"  {key:<11}", value)
     if hook.command is not None:
         click.echo("\n" + visible(hook.command).rstrip("\n"))
     if hook.missing:
@@ -157,7 +157,11 @@ def _print_event(spec: EventSpec) -> None:
         "fields": ", ".join(spec.fields),
         "array": ", ".join(column.name for column in spec.columns),
     }
+    if spec.name in OUTPUT_FIELDS:
+        facts["output"] = f"modified_output of a hook that decides replaces {OUTPUT_FIELDS[spec.name]} for the model"
     for key, value in facts.items():
-        click.echo(f"  {key:<9}{value}")
+        print_said(f"  {key:<9}", value)
     for family, title in (("folder", "folder and table hooks are sent"), ("array", "array hooks are sent")):
-        click.echo(f"\n{title}, under the name they declare:\n  {light_json.encode(example(spec, family)).decode()}")
+        click.echo()
+        print_said("", f"{title}, under the name they declare:")
+        print_said("  ", light_json.encode(example(spec, family)).decode())

@@ -9,13 +9,14 @@ import click
 
 from ..agents import AGENTS
 from ..agents.protocol import Agent
+from ..approvals import presence
 from ..authoring import released_hooks
 from ..basics.display_text import one_line, visible
 from ..doctor import checks, proofs
 from ..doctor.checks import Level
 from ..errors import ERROR, HookError
-from ..install import launcher, records, sources
-from .printing import counted, short_path, why_text
+from ..install import event_wiring, launcher, records, sources
+from .printing import counted, print_said, short_path, why_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ..install.sources import InForce
 
 
-class _State(NamedTuple):
+class AgentState(NamedTuple):
     """The state of one agent."""
 
     agent: Agent
@@ -33,8 +34,18 @@ class _State(NamedTuple):
     more: str = ""
     is_untried: bool = False  # guarded, and `doctor --live` has not shown that it blocks
 
+    @property
+    def is_installed(self) -> bool:
+        """Whether our entries are in its settings and work; there may be no hook yet."""
+        return self.word in (_GUARDED, _NO_HOOK)
+
+    @property
+    def is_unguarded(self) -> bool:
+        return self.word == _NOT_GUARDED
+
 
 _GUARDED, _NOT_GUARDED, _DOUBTFUL, _UNREADABLE = "guarded", "not guarded", "would not block", "unreadable settings"
+_NO_HOOK = "no hook yet"  # our entries are in its settings, and nothing is asked
 
 
 def print_status() -> int:
@@ -42,13 +53,12 @@ def print_status() -> int:
     found = sources.here()
     catalog = found.catalog
     waiting = sum(not catalog.trust.standing(hook).runs for hook in catalog.hooks)
-    with ThreadPoolExecutor() as pool:  # each waits for a process
-        states = list(pool.map(lambda agent: _state(agent, catalog), filter(Agent.is_present, AGENTS.values())))
+    states = agent_states(catalog)
     _print_hooks(found, waiting)
     click.echo(click.style("agents", bold=True) + ("" if states else "  none found"))
     for state in states:
         word = click.style(state.word, fg=state.colour)
-        click.echo(f"        {state.agent.title:<12} {word}{state.more and f'  {state.more}'}")
+        print_said(f"        {state.agent.title:<12} {word}  ", state.more)
     if any(state.word == _GUARDED for state in states) and (instead := launcher.fallback()):
         click.echo(f"        {visible(instead)} answers, not what was installed: tenterhook doctor --fix")
     if daemon := _daemon(states):
@@ -70,9 +80,9 @@ def _print_hooks(found: InForce, waiting: int) -> None:
     if waiting:
         click.echo(f"        {waiting} of this project not trusted")
     for hook in missing:
-        click.echo(f"        {one_line(hook.name)} {visible(hook.missing or '')}")
+        print_said("        ", f"{hook.name} {hook.missing}")
     for each in catalog.left_out:
-        click.echo(f"        {one_line(each.hook.name)} is not: {why_text(each)}")
+        print_said("        ", f"{one_line(each.hook.name)} is not: {why_text(each)}")
     if old := released_hooks.problems(released_hooks.outdated_hooks(catalog)):
         click.echo(f"        {len(old)} as an earlier version wrote it: tenterhook update")
     problems = found.problems()
@@ -80,39 +90,52 @@ def _print_hooks(found: InForce, waiting: int) -> None:
         click.echo(f"        {counted(len(problems), 'problem')}: tenterhook check")
 
 
-def _state(agent: Agent, catalog: Catalog) -> _State:
+def agent_states(catalog: Catalog) -> list[AgentState]:
+    """Return the state of every agent that is found on this machine."""
+    with ThreadPoolExecutor() as pool:  # each waits for a process
+        return list(pool.map(lambda agent: _state(agent, catalog), filter(Agent.is_present, AGENTS.values())))
+
+
+def _state(agent: Agent, catalog: Catalog) -> AgentState:
     """Check an agent's settings and run the launcher that they name."""
     try:
         record = checks.guarded(agent)
         project = None if record or not agent.project_file else catalog.root
         record = record or (checks.guarded(agent, project) if project else None)
         if record is None:
-            return _State(agent, _NOT_GUARDED, "yellow")
+            return AgentState(agent, _NOT_GUARDED, "yellow")
         findings = checks.agent_findings(agent, catalog, project, quickly=True)
     except HookError as error:
-        return _State(agent, _UNREADABLE, "red", visible(error.message))
+        return AgentState(agent, _UNREADABLE, "red", visible(error.message))
     bad = [finding for finding in findings if finding.level is Level.BAD]
     if bad:
-        return _State(agent, _DOUBTFUL, "red", visible(bad[0].what))
-    return _State(agent, _GUARDED, "green", ", ".join(record["events"]), not proofs.is_proven(agent, project))
+        return AgentState(agent, _DOUBTFUL, "red", visible(bad[0].what))
+    events = ", ".join(record["events"])
+    if not event_wiring.is_guarded(agent, record, catalog.in_force()):
+        return AgentState(agent, _NO_HOOK, "yellow", f"installed ({events})")
+    return AgentState(agent, _GUARDED, "green", events, not proofs.is_proven(agent, project))
 
 
-def _daemon(states: Sequence[_State]) -> str | None:
+def _daemon(states: Sequence[AgentState]) -> str | None:
     from ..dispatch import daemon
 
     if daemon.SERVICE.process_id() is not None:
         return "runs"
     if not any(state.word == _GUARDED for state in states) or not daemon.could_help():
         return None
-    return f"does not run; {daemon.ADVICE}"
+    return f"off; {daemon.ADVICE}"
 
 
-def _next(catalog: Catalog, waiting: int, states: Sequence[_State]) -> str:
+def _next(catalog: Catalog, waiting: int, states: Sequence[AgentState]) -> str:
     doubtful = [state.agent.name for state in states if state.word in (_DOUBTFUL, _UNREADABLE)]
     unguarded = [state.agent.name for state in states if state.word == _NOT_GUARDED]
     untried = [state.agent.name for state in states if state.is_untried]
     if any(problem.severity == ERROR for problem in catalog.problems):
         return "tenterhook check           what is wrong, and how to fix it"
+    if unguarded and presence.is_joined():
+        return f"tenterhook install {unguarded[0]}   so that its questions reach the hub"
+    if states and not catalog.all_hooks() and not any(records.all_records()):
+        return "tenterhook setup           guards for these agents, installed and tried, in one command"
     if not catalog.hooks and not catalog.left_out:
         return "tenterhook add             take a ready-made hook, or write one: tenterhook new --help"
     if doubtful:

@@ -15,7 +15,7 @@ from ..basics.display_text import one_line, visible
 from ..errors import HookError
 from ..install import sources
 from .loading import config_option, hook_names, json_option
-from .printing import counted, print_json, print_problems, short_path
+from .printing import counted, print_diff, print_json, print_problems, short_path
 from .refusals import refuse_writing
 
 if TYPE_CHECKING:
@@ -203,9 +203,7 @@ def _print_difference(difference: Mismatch) -> None:
     else:
         found = difflib.unified_diff(expected, actual, lineterm="", n=_CONTEXT)
         lines = [f"{line[0]} {line[1:]}" for line in list(found)[2:] if not line.startswith("@@")]
-    colours = {"-": "red", "+": "green"}
-    for line in lines[: _MOST_LINES * 2]:
-        click.echo(_INDENT + "  " + click.style(line.rstrip(), fg=colours.get(line[0])))
+    print_diff("\n".join(line.rstrip() for line in lines[: _MOST_LINES * 2]), indent=len(_INDENT) + 2)
     if len(lines) > _MOST_LINES * 2:
         click.echo(f"{_INDENT}  … {len(lines) - _MOST_LINES * 2} lines more")
 

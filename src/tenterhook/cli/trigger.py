@@ -13,7 +13,7 @@ import click
 from ..approvals import presence
 from ..authoring.explain import Explanation, explain
 from ..basics import agent_marks
-from ..basics.display_text import visible
+from ..basics.display_text import one_line, visible
 from ..catalog import project_root
 from ..catalog.trust import project_trust
 from ..engine.engine import Engine, untrusted_hints, untrusted_line
@@ -26,7 +26,7 @@ from ..model import Event, Verdict
 from . import sample_events
 from .hook_runs import decide, own_state
 from .loading import caller, caller_names, config_option, event_names, json_option, session_ids
-from .printing import print_json, print_problems, print_verdict, short_path
+from .printing import print_json, print_problems, print_said, print_verdict, short_path
 from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
@@ -253,12 +253,12 @@ def _print_explanations(
         when = "in the background" if each.background else f"stage {each.stage}"
         when += f", built-in guard {each.hook.guard}" if each.hook.guard and not each.background else ""
         note = f"  ({each.note})" if each.note else ""
-        click.echo(f"  {visible(each.hook.name):<28} {when}{note}")
+        print_said(f"  {one_line(each.hook.name):<28} ", f"{when}{note}")
     others = [each for each in explanations if each.why_not is not None]
     if others:
         click.echo("would not run:")
     for each in others:
-        click.echo(f"  {visible(each.hook.name):<28} {visible(each.why_not or '')}")
+        print_said(f"  {one_line(each.hook.name):<28} ", each.why_not or "")
     if rule is not None:
         click.echo(f"rule: {rule.answer}, {visible(rule.said)}  ({short_path(rule.source)})")
     elif event.canonical in presence.EVENTS and presence.is_any():

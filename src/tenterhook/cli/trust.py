@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from ..basics.display_text import lines_of, one_line, text_of, visible
-from ..catalog import fingerprints, layer_settings
+from ..catalog import fingerprints, layer_settings, source_trust
 from ..catalog.trust import OWN_FILES, fingerprint_of
 from ..errors import HookError
 from ..install.settings_change import NO_NEWLINE, diff
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..catalog.catalog import Catalog
+    from ..catalog.packs import LockedPack
 
 _WRITTEN_OUT = "characters that cannot be seen, or bytes that are not UTF-8, are written out: \\x0c, \\u2028, \\xff"
 _PAGE = 200  # rows that are shown at once on a terminal
@@ -45,10 +46,20 @@ def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
 @click.command(short_help="Let this project's hooks run, as they are now.")
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=_names)
 @click.option("--all", "everything", is_flag=True, help="Every hook of the project, and its hooks.toml.")
-@click.option("--yes", is_flag=True, help="Do not ask; for scripts. You have looked at the hooks.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask; for scripts. You have looked at the hooks.")
 @click.option("--code", is_flag=True, help="The project's own code instead: your hooks may run its tests and tools.")
 @click.option("--replace", is_flag=True, help="Let them replace your own hooks of the same name.")
-def trust(names: tuple[str, ...], everything: bool, yes: bool, code: bool, replace: bool) -> int:
+@click.option("--source", metavar="URL", help="A source of packs, in every project that names it.")
+@click.option("--signer", metavar="KEY", help="With --source: only revisions that this SSH key, or file, has signed.")
+def trust(
+    names: tuple[str, ...],
+    everything: bool,
+    yes: bool,
+    code: bool,
+    replace: bool,
+    source: str | None,
+    signer: str | None,
+) -> int:
     """Show this project's hooks and trust them, for exactly the bytes shown.
 
     Any later change to a hook's folder revokes its trust. What the scripts call outside their folder is not covered:
@@ -61,8 +72,16 @@ def trust(names: tuple[str, ...], everything: bool, yes: bool, code: bool, repla
     tenterhook trust                 # look at each and decide
     tenterhook trust format --yes    # trust one without being asked
     tenterhook trust --code          # your own hooks may run this project's tests and formatters
+    tenterhook trust --source URL --signer team.pub   # packs from there, signed by this key, in every project
     """
     refuse_below_agent("trust")
+    if signer is not None and source is None:
+        raise click.UsageError("--signer needs --source")
+    if source is not None:
+        from . import trust_packs
+
+        need_terminal("trust", yes=yes)
+        return trust_packs.trust_source(source, signer, catalog_here(), yes=yes)
     names_none = not (names or everything or code)
     need_terminal("trust", yes=yes, also="--all" if names_none else "")
     if code:
@@ -72,17 +91,39 @@ def trust(names: tuple[str, ...], everything: bool, yes: bool, code: bool, repla
     catalog = catalog_here()
     _need_records(catalog)
     print_problems(catalog.problems, err=True)
+    untrusted = [] if names else _untrusted_packs(catalog)
     wanted = chosen(catalog, names)
     pending = [each for each in wanted if names or _is_pending(each, catalog, replace=replace)]
-    if not pending:
+    if not pending and not untrusted:
         click.echo("nothing to trust: " + ("this project has no hooks" if not wanted else "all of it is trusted"))
         return 0
     refused = 0
+    if untrusted:
+        from . import trust_packs
+
+        refused += sum(not trust_packs.trust_pack(layer, locked, yes=yes) for layer, locked in untrusted)
     for each in pending:
         refused += not _trust_one(each, catalog, yes=yes, replace=replace)
     for line in wired(catalog_here()):
         click.echo(line)
     return 1 if refused else 0
+
+
+def _untrusted_packs(catalog: Catalog) -> list[tuple[str, LockedPack]]:
+    """Return the locked packs whose source is not trusted at that revision, each with its layer."""
+    from ..packs import declarations
+
+    waiting = {
+        (hook.layer, hook.pack["source"], hook.pack["commit"], hook.pack["tree"])
+        for hook in catalog.hooks
+        if hook.pack and hook.layer != "managed" and source_trust.objection(hook)
+    }
+    return [
+        (layer.name, locked)
+        for layer in catalog.layers
+        for _, locked in (declarations.read(layer.directory, layer.name).packs if waiting else ())
+        if locked and (layer.name, locked.source, locked.commit, locked.tree) in waiting
+    ]
 
 
 def _is_pending(each: Trustable, catalog: Catalog, *, replace: bool) -> bool:
@@ -146,7 +187,7 @@ def _trust_one(each: Trustable, catalog: Catalog, *, yes: bool, replace: bool) -
     try:
         seen = fingerprint_of(each.path)
         _refuse_large(each, catalog, seen)
-        if not _print_pages(_shown(each, catalog, seen), is_asked=not yes):
+        if not print_pages(_shown(each, catalog, seen), is_asked=not yes):
             click.echo("  not trusted: not all of it was shown", err=True)
             return False
     except fingerprints.Untrustable as error:
@@ -210,7 +251,7 @@ def _shown(each: Trustable, catalog: Catalog, seen: fingerprints.Fingerprint) ->
         yield click.style(f"  --- {one_line(entry.path)}{executable}{said}", dim=True)
         if is_changed and not is_directory:
             content = None if old is None else trust.trusted_content(old)
-            yield from _content(os.path.join(_base(each), entry.path), entry, content)
+            yield from content_rows(os.path.join(_base(each), entry.path), entry, content)
     for path, what in trust.changes(each.path, seen):
         if is_known and what == "removed":
             yield click.style(f"  --- {one_line(path)} (removed)", dim=True)
@@ -232,7 +273,7 @@ def _is_link(entry: fingerprints.FileFingerprint) -> bool:
     return entry.digest.startswith("link:")
 
 
-def _content(file: str, entry: fingerprints.FileFingerprint, old: bytes | None) -> Iterator[str]:
+def content_rows(file: str, entry: fingerprints.FileFingerprint, old: bytes | None) -> Iterator[str]:
     """Yield rows with a file's text, or its difference to the trusted content."""
     if _is_link(entry):
         data = os.fsencode(os.readlink(file))
@@ -265,7 +306,7 @@ def _must_be(data: bytes, entry: fingerprints.FileFingerprint, file: str) -> Non
         raise fingerprints.Untrustable(f"{file} changed while it was being shown", "review it again")
 
 
-def _print_pages(rows: Iterator[str], *, is_asked: bool) -> bool:
+def print_pages(rows: Iterator[str], *, is_asked: bool) -> bool:
     """Print all rows, on a terminal by pages. Return False if the user stopped before the end."""
     is_paged = is_asked and sys.stdout.isatty()
     for number, row in enumerate(rows):

@@ -20,7 +20,7 @@ from ..dispatch import approvals
 from ..engine.engine import Engine, untrusted_hints, untrusted_line
 from ..engine.sessions import Session, fresh_id
 from ..guards import GUARDS, judge
-from ..guards.calls import GuardedCall
+from ..guards.calls import GuardedCall, Objection
 from ..install import sources
 from ..model import Action, Event
 from .hook_runs import decide, own_state
@@ -217,7 +217,9 @@ def _by_guards(line: str, names: Any) -> Tried:
     """Return what built-in guards say about a line, with their default settings."""
     call = GuardedCall("Shell", {"command": line}, os.getcwd(), os.environ)
     found = [(name, judge(name, call)) for name in names]
-    said = tuple(Said(name, each.decision, each.reason, each.findings) for name, each in found if each is not None)
+    said = tuple(
+        Said(name, each.decision, each.reason, each.findings) for name, each in found if isinstance(each, Objection)
+    )
     return Tried(line, _worst(_OUTCOMES[each.decision] for each in said), "hook" if said else "", said)
 
 

@@ -7,12 +7,14 @@ import os
 import click
 
 from ..agents import AGENTS
+from ..basics.display_text import listed
 from ..catalog import project_root
 from ..dispatch import daemon
 from ..errors import HookError
 from ..install import records, settings_change
-from .loading import agent_names, agents_named
-from .printing import print_diff, short_path
+from . import hub_machine
+from .loading import agent_names, agents_named, yes_option
+from .printing import print_change, short_path
 from .refusals import need_terminal, refuse_below_agent
 
 
@@ -20,12 +22,12 @@ from .refusals import need_terminal, refuse_below_agent
 @click.argument("names", nargs=-1, metavar="[AGENT]...", shell_complete=agent_names)
 @click.option("--user/--project", "for_user", default=True, help="From your own settings (default), or this project's.")
 @click.option("--dry-run", is_flag=True, help="Show the change and make none.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option
 def uninstall(names: tuple[str, ...], for_user: bool, dry_run: bool, yes: bool) -> int:
     """Remove our entries, and nothing else, from the settings of AGENT (default: of every agent that has them).
 
-    The agent is no longer guarded. On a terminal the middle of long lines is left out; `--dry-run | cat` shows them
-    whole. It needs a terminal or --yes, and does not work from within a guarded agent.
+    Your hooks no longer run there. It shows the change and asks before it makes it; without a terminal it needs --yes.
+    It does not work from within a guarded agent.
     """
     named = agents_named(names)
     if not dry_run:
@@ -41,24 +43,24 @@ def uninstall(names: tuple[str, ...], for_user: bool, dry_run: bool, yes: bool) 
         raise HookError("it is installed in no agent", "name the agent to check its settings anyway")
     plans = [settings_change.plan_removal(agent, root) for agent in chosen]
     for plan in plans:
+        settings_change.check(plan)
         for file in plan.files:
             if file.changes:
-                print_diff(file.shown())
+                print_change(file, in_full=dry_run)
     if dry_run:
         return 0
-    titles = ", ".join(plan.agent.title for plan in plans)
+    titles = listed([plan.agent.title for plan in plans])
     if not yes and not click.confirm(f"remove it from {titles}?", default=False):
         return 1
-    for plan in plans:
-        settings_change.check(plan)
     for plan in plans:
         settings_change.apply(plan, removal=True)
         changed = [short_path(file.path) for file in plan.files if file.changes]
         said = f"removed from {', '.join(changed)}" if changed else "no entries of ours"
         elsewhere = [record for record in records.all_records() if record["host"] == plan.agent.name]
-        left = "it is still guarded by another installation" if elsewhere else "it is no longer guarded"
+        left = "another installation is still in force there" if elsewhere else "your hooks no longer run there"
         click.echo(f"{click.style(plan.agent.title, bold=True)}: {said}" + (f"; {left}" if changed else ""))
     _stop_daemon()
+    hub_machine.report()
     return 0
 
 

@@ -8,8 +8,9 @@ import sys
 import click
 
 from ..basics.display_text import one_line
+from ..catalog import source_trust
 from ..errors import HookError
-from .loading import catalog_here, offered
+from .loading import catalog_here, offered, yes_option
 from .refusals import need_terminal, refuse_below_agent, typed
 
 
@@ -22,14 +23,18 @@ def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
 @click.command(short_help="Revoke trust in this project's hooks.")
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=_names)
 @click.option("--all", "everything", is_flag=True, help="All that was trusted in this project.")
-@click.option("--yes", is_flag=True, help="Do not ask; for scripts.")
-def untrust(names: tuple[str, ...], everything: bool, yes: bool) -> int:
-    """Revoke trust in this project's hooks: they no longer run.
+@click.option("--source", metavar="URL", help="A source of packs: its hooks no longer run in any project.")
+@yes_option
+def untrust(names: tuple[str, ...], everything: bool, source: str | None, yes: bool) -> int:
+    """Revoke trust in this project's hooks, or in a source of packs: they no longer run, from the next event on.
 
     \b
     tenterhook untrust format
     tenterhook untrust --all --yes
+    tenterhook untrust --source https://git.example.org/acme/agent-hooks
     """
+    if source is not None:
+        return _untrust_source(source, yes=yes)
     if not names and not everything:
         raise click.UsageError(f"name the hooks, or: {typed('--all' if yes or sys.stdin.isatty() else '--all --yes')}")
     refuse_below_agent("untrust")
@@ -43,6 +48,19 @@ def untrust(names: tuple[str, ...], everything: bool, yes: bool) -> int:
             click.echo(f"untrusted {one_line(key)}")
     if not wanted:
         click.echo("nothing was trusted here")
+    return 0
+
+
+def _untrust_source(source: str, *, yes: bool) -> int:
+    refuse_below_agent("untrust")
+    need_terminal("untrust", yes=yes)
+    source = os.path.abspath(source) if os.path.isdir(source) else source
+    if source not in source_trust.all_sources():
+        known = ", ".join(source_trust.all_sources())
+        raise HookError(f"'{source}' is not trusted", f"trusted sources: {known or 'none'}")
+    if yes or click.confirm(f"Untrust {one_line(source)} everywhere?", default=True):
+        source_trust.revoke(source)
+        click.echo(f"untrusted {one_line(source)}: hooks of its packs no longer run, in any project")
     return 0
 
 

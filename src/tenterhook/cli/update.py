@@ -11,7 +11,7 @@ from ..authoring import folders, released_hooks
 from ..authoring.released_hooks import CHANGED, Outdated
 from ..basics.display_text import visible
 from ..errors import HookError
-from .loading import catalog_here, json_option, known_name, offered
+from .loading import catalog_here, json_option, known_name, offered, yes_option
 from .own_hooks import needs_trust, wired
 from .printing import counted, print_json, short_path
 from .refusals import need_terminal, refuse_below_agent
@@ -31,7 +31,7 @@ def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=_names)
 @click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
 @click.option("--force", is_flag=True, help="Replace hooks that you have changed, too; yours are kept.")
-@click.option("--yes", is_flag=True, help="Do not ask; for scripts.")
+@yes_option
 @json_option
 def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_json: bool) -> int:
     """Replace hooks that an earlier version of Tenterhook wrote with the current ones; without NAME, all in force here.

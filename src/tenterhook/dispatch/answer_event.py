@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..agents.wire import HookOutput, Received
     from ..basics.callers import Caller
     from ..catalog.catalog import Catalog
-    from ..model import Verdict
+    from ..model import Event, Verdict
 
 
 def answer(
@@ -44,7 +44,7 @@ def answer(
     if found is None:
         from ..catalog import project_root
 
-        if payload.get("session_id") or payload.get("sessionId") or payload.get("parentAgentId"):
+        if any(payload.get(key) for key in ("session_id", "sessionId", "parentAgentId", "conversation_id")):
             _mark_agent(caller)
         root = Session(received.event.session_id).fix_root(project_root.project_root(received.event.work_dir))
         found = index.read(root, record["configs"])
@@ -57,7 +57,46 @@ def answer(
             _ensure_services_run()
         # also if the hooks were not loaded now: another agent, with other settings, may have loaded them
         unwired = _keep_in_step(record, catalog)
-    verdict = _decide(received, catalog, deadline, journal, caller)
+
+    case = (agent, received, catalog, record, deadline, journal, caller)
+    if _may_be_asked_twice(received.event):
+        from .shared_answers import SharedAnswer
+
+        with SharedAnswer(record, received.event, deadline) as shared:
+            verdict = shared.verdict or shared.stored(_verdict(*case))
+    else:
+        verdict = _verdict(*case)
+    if received.event.canonical == "pre-session" or (is_new and "pre-session" not in agent.events.values()):
+        verdict = verdict._replace(messages=(*verdict.messages, *_session_messages(catalog, unwired)))
+        _export_variables(agent, received.event.session_id, record, caller)
+    answered = agent.write_verdict(received, verdict)
+    agent.hand_over(received, answered)
+    if answered.lost or unwired or any(run.failed or not run.started for run in verdict.runs):
+        _log(record["host"], received, verdict, answered, unwired)
+    return answered
+
+
+def _may_be_asked_twice(event: Event) -> bool:
+    """Whether another installation may be asked about the same tool call: some agents read another's hook files too."""
+    if event.canonical not in (*presence.EVENTS, *presence.AFTER) or not event.fields.get("tool_use_id"):
+        return False
+    try:
+        return sum(name.endswith(".json") for name in os.listdir(f"{places.state()}/installed")) > 1
+    except OSError:
+        return False
+
+
+def _verdict(
+    agent: Agent,
+    received: Received,
+    catalog: Catalog,
+    record: dict[str, Any],
+    deadline: float,
+    journal: Journal,
+    caller: Caller,
+) -> Verdict:
+    """Return the verdict of the hooks, completed by rules and people."""
+    verdict = _decide(agent, received, catalog, deadline, journal, caller)
     if received.event.canonical in presence.EVENTS and (
         verdict.decision is Action.ASK or presence.concerns(received.event.session_id)
     ):
@@ -80,15 +119,9 @@ def answer(
         from ..hub_client.uploader_start import ensure_uploader_running
 
         ensure_uploader_running()
-    if received.event.canonical == "pre-session":
-        verdict = verdict._replace(messages=(*verdict.messages, *_session_messages(catalog, unwired)))
-        _export_variables(agent, received.event.session_id, record, caller)
-    else:
-        verdict = verdict._replace(messages=(*verdict.messages, *_changed(verdict, catalog)))
-    answered = agent.write_verdict(received, verdict)
-    if answered.lost or unwired or any(run.failed or not run.started for run in verdict.runs):
-        _log(record["host"], received, verdict, answered, unwired)
-    return answered
+    if received.event.canonical == "pre-session":  # which says so of all of them
+        return verdict
+    return verdict._replace(messages=(*verdict.messages, *_changed(verdict, catalog)))
 
 
 def refusal(native: str, record: dict[str, Any], why: str) -> HookOutput:
@@ -109,6 +142,8 @@ def _ready(received: Received, caller: Caller) -> Received:
     """Return the event with a session, in a directory that exists: an agent may have removed its working directory."""
     event = received.event
     work_dir = event.work_dir
+    if caller.is_another and work_dir == os.getcwd():  # which is the daemon's: the event named none
+        work_dir = caller.working_directory()
     while not os.path.isdir(work_dir):
         work_dir = os.path.dirname(work_dir)
     if not caller.is_another:
@@ -149,9 +184,7 @@ def _keep_in_step(record: dict[str, Any], catalog: Catalog) -> list[str]:
     from ..install import event_wiring
 
     hooks = catalog.in_force()  # what is trusted later is wired then
-    return event_wiring.keep_in_step(
-        record, AGENTS[record["host"]].events, hooks, closed=event_wiring.must_close(hooks)
-    )
+    return event_wiring.keep_in_step(record, AGENTS[record["host"]], hooks, closed=event_wiring.must_close(hooks))
 
 
 def _export_variables(agent: Agent, session_id: str, record: dict[str, Any], caller: Caller) -> None:
@@ -171,7 +204,7 @@ def _session_messages(catalog: Catalog, unwired: list[str]) -> list[str]:
     """Return messages for the start of a session: hooks that are not in force."""
     from ..install import launcher
 
-    projects = [hook for hook in catalog.hooks if hook.layer == "project"]
+    projects = [hook for hook in catalog.hooks if hook.needs_trust]
     untrusted = [standing for hook in projects if not (standing := catalog.trust.standing(hook)).runs]
     hints = [standing.hint for standing in untrusted if standing.hint]
     messages = [untrusted_line(len(untrusted), hints)] if untrusted else []
@@ -198,7 +231,7 @@ def _broken(catalog: Catalog) -> list[str]:
 
 def _changed(verdict: Verdict, catalog: Catalog) -> list[str]:
     """Return messages about a project's hooks that did not run because they changed since they were trusted."""
-    kept = [run.hook for run in verdict.runs if not run.started and run.hook.layer == "project"]
+    kept = [run.hook for run in verdict.runs if not run.started and run.hook.needs_trust]
     standings = [(hook.name, catalog.trust.standing(hook)) for hook in kept]
     return [
         f"tenterhook: the project's hook {name} did not run: {standing.why}; {standing.remedy}"
@@ -207,7 +240,9 @@ def _changed(verdict: Verdict, catalog: Catalog) -> list[str]:
     ]
 
 
-def _decide(received: Received, catalog: Catalog, deadline: float, journal: Journal, caller: Caller) -> Verdict:
+def _decide(
+    agent: Agent, received: Received, catalog: Catalog, deadline: float, journal: Journal, caller: Caller
+) -> Verdict:
     event = received.event
     if event.canonical not in STOPS:
         engine = Engine(catalog.hooks, catalog=catalog, tell_untrusted=False, journal=journal)
@@ -215,13 +250,14 @@ def _decide(received: Received, catalog: Catalog, deadline: float, journal: Jour
     from ..engine import stop_limit
 
     session = Session(event.session_id)
-    limit = stop_limit.load(session, event)
+    limit = stop_limit.load(session, event, is_told=agent.tells_stops)
     asked = limit.hooks_to_ask(catalog.hooks)
     engine = Engine(asked, catalog=catalog, tell_untrusted=False, journal=journal)
     sent = limit.with_flag(event, asked)
     verdict = engine.decide(sent, deadline=deadline, caller=caller, cancel=caller.cancel)
     limit, messages = limit.after(catalog.hooks, verdict)
-    stop_limit.save(session, event, limit)
+    is_over = not verdict.denied and not agent.tells_stops  # the next stop is of another turn
+    stop_limit.save(session, event, stop_limit.StopLimit() if is_over else limit)
     return verdict._replace(messages=(*verdict.messages, *messages))
 
 

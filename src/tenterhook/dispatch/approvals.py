@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING
 
 from ..agents import AGENTS
-from ..approvals import guard_questions, policy, presence, rules, single_use
+from ..approvals import policy, presence, rules, single_use
 from ..approvals.policy import Step
 from ..approvals.requests import Answer, Call, Request, fresh_id
 from ..basics import callers, places
@@ -49,7 +49,7 @@ def apply_policy(
     said = (verdict.reason or "") if verdict.decision is Action.ASK else None
     joined = _joined()
     try:
-        rule, is_answered = guard_questions.match(verdict, in_force(joined), call)
+        rule, is_answered = rules.match_verdict(verdict, in_force(joined), call)
     except HookError as error:  # the decision of the hooks stays
         if not is_request:
             _save_forced(call, said)
@@ -130,7 +130,7 @@ def foreseen(
     Nobody is asked, nothing is recorded, and approvals for a session or a single call do not count.
     """
     call = _call(event, event.tool_input if verdict.modified_input is None else verdict.modified_input, agent)
-    rule, is_answered = guard_questions.match(verdict, known, call)
+    rule, is_answered = rules.match_verdict(verdict, known, call)
     can_ask = agent not in AGENTS or AGENTS[agent].capabilities.asks
     case = policy.ApprovalCase(verdict.decision, rule and rule.answer, is_answered=is_answered, can_ask=can_ask)
     return policy.decide(case), rule
@@ -183,7 +183,8 @@ def _forced_file(call: Call) -> str:
 def _call(event: Event, given: object, agent: str) -> Call:
     tool_input = given if isinstance(given, dict) else {"input": given}
     use = str(event.fields.get("tool_use_id", ""))
-    return Call(event.tool_name or "", tool_input, event.work_dir, event.session_id, use, agent=agent)
+    more = {"mcp_names": event.mcp_names} if event.mcp_names else {}
+    return Call(event.tool_name or "", tool_input, event.work_dir, event.session_id, use, more, agent)
 
 
 def _is_granted(call: Call, caller: Caller) -> bool:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SERVICE = Service("daemon", "tenterhook.dispatch.daemon:main", "daemon.json")
-ADVICE = "hooks answer about three times as fast with it: tenterhook daemon start"
+ADVICE = "hooks are three times as fast with it: tenterhook daemon start"
 
 
 def could_help() -> bool:

@@ -42,7 +42,7 @@ class Server:
         self.path = os.path.join(places.state(), "daemon.sock")
         self._version = start.version()
         self._places = {"home": places.home(), "config": places.config_home(), "state": places.state()}
-        self._places["cache"] = places.cache()
+        self._places |= {"cache": places.cache(), "data": places.data()}
         self._waiting: set[socket.socket] = set()
         self._lock = threading.Lock()
         self._threads = self._listening = 0
@@ -148,22 +148,25 @@ class Server:
             return None
         record = install_record.read(given["--record"])
         event = given.get("--event", "")
-        if record["host"] != given["--host"] or any(
-            record[kind] != self._places[kind] for kind in install_record.PLACES
-        ):
+        if record["host"] != given["--host"] or install_record.directories(record) != self._places:
             return None
         record["event"] = event
         deadline = time.monotonic() + dispatch.longest_wait(record, event) - 1
 
         def make_ready(caller: Caller) -> None:
-            connection.send(b".")  # fails if the bridge no longer waits: a daemon that is late runs nothing
+            if caller.record:  # it is ready
+                return
+            connection.send(b".")
             caller.use(dict(word.split(b"=", 1) for word in request.variables if b"=" in word), record)
             caller.environ()  # while its process exists
+            connection.settimeout(_REQUEST_TIMEOUT)
+            if connection.recv(1) != b"+":
+                raise ConnectionError("the bridge no longer waits: it answers itself")
 
         caller = Caller(pid=request.pid, given={}, cancel=self._cancel, make_ready=make_ready)
         answer = dispatch.answered(event, record, request.sent, deadline, caller)
         if answer is None:
-            return b"0\0\0\0end\n"
+            return b"0\0%b\0\0end\n" % dispatch.nothing_to_say(record, event).encode()
         output, errors = (text.encode("utf-8", "replace") for text in (answer.stdout, answer.stderr))
         if b"\0" in output + errors:  # NUL ends each part of the answer
             return None

@@ -56,7 +56,7 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any], sent: bytes | No
     record.update(install_record.read(options["record"]), event=options["event"])
     if record.get("host") != options["host"]:
         raise DispatchError(f"{options['record']} is not the record of {options['host']!r}")
-    places.FIXED.update({kind: record[kind] for kind in install_record.PLACES})
+    places.FIXED.update(install_record.directories(record))
     caller = callers.drop_untrusted_env()
     if options["check"]:
         return _check(record, caller)
@@ -67,10 +67,17 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any], sent: bytes | No
     deadline = now + max(left - 1, left / 2)  # before the alarm of `_end_after`
     answer = answered(options["event"], record, _stdin() if sent is None else sent, deadline, caller)
     if answer is None:
+        _write(1, nothing_to_say(record, options["event"]))
         return False
     _write(1, answer.stdout)
     _write(2, answer.stderr)
     return bool(answer.blocks)
+
+
+def nothing_to_say(record: dict[str, Any], event: str) -> str:
+    """Return what the agent is to read if no hook is reached; most agents take no output for that."""
+    said: str = record.get("no_decision", {}).get(event, "")
+    return said
 
 
 def longest_wait(record: dict[str, Any], event: str) -> int:
@@ -93,13 +100,13 @@ def answered(event: str, record: dict[str, Any], sent: bytes, deadline: float, c
     if root is not None and native in record["events"]:
         from ..catalog import index
 
-        found = index.load_if_unchanged(root, record["configs"])
+        found = index.read(root, record["configs"])
         if found is not None:
             seen, ours = _matched_values(payload), record["events"][native]
-            is_idle = seen is not None and index.reaches_nothing(found, ours, *seen)
+            meant = {ours, record.get("variants", {}).get(native, ours)}
+            is_idle = seen is not None and all(index.reaches_nothing(found, each, *seen) for each in meant)
             if is_idle and not _concerns_others(ours, _session(payload)):
                 return None
-            found = found if index.scripts_unchanged(found) else None
     if _is_answered_elsewhere(record, native):
         return None
     _load(record, caller)
@@ -155,7 +162,7 @@ def _module_path(recorded: list[str]) -> list[str]:
 
 def _is_answered_elsewhere(record: dict[str, Any], native: str) -> bool:
     """Whether the person's own installation answers this event too: a project's would run every hook again."""
-    if record.get("root") is None:
+    if record.get("root") is None or record.get("replaces"):
         return False
     try:
         own = install_record.read(f"{record['state']}/installed/{record['host']}.json")
@@ -184,8 +191,12 @@ def _matched_values(payload: dict[str, Any]) -> tuple[Any, Any] | None:
     if len(tools) > 1 or len(inputs) > 1:  # the agent's module decides which of them counts
         return None
     tool, tool_input = tools[0] if tools else None, inputs[0] if inputs else None
-    if tool == "apply_patch" or isinstance(tool_input, str) or "agentId" in payload:
+    is_other = tool in ("apply_patch", "patch", "file_editor") or isinstance(tool_input, str)
+    if is_other or "agentId" in payload or "mcp_context" in payload:
         return None
+    commands = tool_input.get("commands") if isinstance(tool_input, dict) else None
+    if isinstance(commands, list) and not (len(commands) == 1 and isinstance(commands[0], str)):
+        return None  # hooks are sent all of them as one text, too
     return tool, tool_input
 
 
@@ -227,6 +238,10 @@ def _payload(sent: bytes) -> dict[str, Any]:
         payload = None
     if not isinstance(payload, dict):
         raise DispatchError("the agent sent no JSON object")
+    if "sessionContext" in payload:
+        from ..agents import nested_payloads
+
+        return nested_payloads.flat(payload)
     return payload
 
 
@@ -253,6 +268,7 @@ def _root(payload: dict[str, Any]) -> str | None:
 
 def _session(payload: dict[str, Any]) -> str:
     session = payload.get("session_id") or payload.get("parentAgentId") or payload.get("sessionId")
+    session = session or payload.get("conversation_id")
     return session if isinstance(session, str) else ""
 
 

@@ -84,6 +84,8 @@ def ask_daemon(path: str, arguments: list[str], sent: bytes) -> tuple[int, bytes
         while message:
             message = message[daemon.send(message) :]
         heard = daemon.recv(65536)
+        if not heard.endswith(b"\0end\n"):
+            daemon.send(b"+")  # we wait: without this it runs nothing, since we would, too
         daemon.settimeout(1)  # from now on it sends a heartbeat twice a second
         while heard and not heard.endswith(b"\0end\n"):
             piece = daemon.recv(65536)

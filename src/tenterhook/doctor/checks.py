@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import __version__
+from ..agents.protocol import UNPROVEN
 from ..agents.settings_files import read_json
 from ..approvals import presence
 from ..authoring import folders, released_hooks
@@ -17,13 +18,13 @@ from ..basics.named_tuples import StrEnum
 from ..catalog.trust import State
 from ..errors import ERROR, HookError
 from ..install import entries as own_entries
-from ..install import event_wiring, interpreters, launcher, records, trust_tables
+from ..install import event_wiring, interpreters, launcher, plugin_editor, records, trust_tables, yaml_editor
 from ..journal import statistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ..agents.protocol import Agent, TrustTable
+    from ..agents.protocol import Agent, EnabledList, TrustTable
     from ..catalog.catalog import Catalog
 
 _A_WEEK = 7 * 86400
@@ -58,8 +59,13 @@ def agent_findings(
     found = [ok(f"installed in {settings}")]
     if record["version"] != __version__:
         found.append(note(f"installed by version {record['version']}, this is {__version__}", remedy))
+    if not agent.proven:
+        found.append(note(f"by documentation, not proven: {UNPROVEN}", "try a call that one of your guards refuses"))
     found += _wired(agent, record, entries, catalog, remedy)
     found += _lines(agent, record, entries, project, remedy)
+    found += _plugin(agent, entries, settings, remedy)
+    if agent.enabled_in is not None:
+        found += _enabled(agent, agent.enabled_in, remedy)
     if agent.trust_table is not None:
         found += _trusted(agent, agent.trust_table, settings, remedy)
     found += [bad(what, how) for what, how in agent.switches(settings, catalog.root)]
@@ -107,10 +113,10 @@ def _wired(
     agent: Agent, record: dict[str, Any], entries: dict[str, Any], catalog: Catalog, remedy: str
 ) -> Iterator[Finding]:
     hooks = event_wiring.in_force_in(record, catalog.hooks)
-    needed = event_wiring.needed(agent.events, hooks)
+    needed = event_wiring.needed(agent, hooks)
     for native, ours in needed.items():
         others = "your rules, the hub" if ours in (*presence.EVENTS, *presence.AFTER) else "the session's state"
-        names = ", ".join(hook.name for hook in hooks if hook.event == ours) or others
+        names = ", ".join(hook.name for hook in hooks if hook.event in agent.meanings(native)) or others
         if native not in entries:
             yield bad(f"{native} is not wired: {names}", remedy)
         elif native not in record["events"]:
@@ -118,7 +124,7 @@ def _wired(
     wired = [native for native in needed if native in entries]
     if wired:
         yield ok(f"wired: {', '.join(wired)}")
-    for hook in event_wiring.without_event(agent.events, hooks):
+    for hook in event_wiring.without_event(agent, hooks):
         yield note(f"{agent.title} has no event for '{hook.name}' ({hook.declared}): it never runs there")
     if event_wiring.must_close(event_wiring.in_force_in(record, catalog.in_force())) and not record["closed"]:
         yield bad("a guard is fail-closed, but calls pass if Tenterhook cannot answer", remedy)
@@ -143,6 +149,36 @@ def _lines(
                 yield bad(f"the command for {native} was changed: it may not run Tenterhook", remedy)
         elif any(group != agent.entry(native, line, agent.seconds(native)) for group in groups):
             yield bad(f"the entry for {native} was changed: a matcher or a timeout may keep it from running", remedy)
+
+
+def _plugin(agent: Agent, entries: dict[str, Any], settings: str, remedy: str) -> Iterator[Finding]:
+    """Check whether a plug-in of ours, and the files beside it, are what we would write now."""
+    if agent.plugin is None:
+        return
+    lines = {event: own_entries.command_of(groups[0]) for event, groups in entries.items()}
+    for file, content in own_entries.plugin_files(agent, settings, lines).items():
+        try:
+            with open(file, "rb") as stream:
+                is_current = stream.read() == plugin_editor.written(*content)
+        except OSError:
+            is_current = False
+        if not is_current:
+            yield bad(f"{file} is not the plug-in of this version, or was changed", remedy)
+
+
+def _enabled(agent: Agent, enabled: EnabledList, remedy: str) -> Iterator[Finding]:
+    """Check whether our plug-in is among those that the agent loads."""
+    file, keys = os.path.join(agent.home(), enabled.file), ".".join(enabled.keys)
+    try:
+        with open(file, "rb") as stream:
+            is_enabled = enabled.item in yaml_editor.items_at(stream.read(), enabled.keys)
+    except OSError:
+        is_enabled = False
+    except HookError as error:
+        yield bad(f"{file}: {error.message}", error.remedy)
+        return
+    if not is_enabled:
+        yield bad(f"{agent.title} does not load our plug-in: {enabled.item} is not in `{keys}` of {file}", remedy)
 
 
 def _answers(agent: Agent, record: dict[str, Any], project: str | None) -> Iterator[Finding]:

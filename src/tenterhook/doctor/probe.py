@@ -13,8 +13,8 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..agents.headless import drop, edited_json
-from ..basics import places
+from ..agents.headless import drop, edited_json, edited_toml
+from ..basics import places, private_files
 from ..catalog import index
 from ..catalog.trust import Trust
 from ..errors import HookError
@@ -22,7 +22,7 @@ from ..journal.records import CANARY
 from .live import trial
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ..agents.protocol import Agent
 
@@ -53,20 +53,35 @@ class ModeResult(NamedTuple):
     seconds: float = 0.0
 
 
-def probe_modes(agent: Agent, root: str | None, *, timeout: float) -> Iterator[ModeResult]:
-    """Try every mode of the agent and yield the results. `root` is that of an installation for one project only."""
+def probe_modes(
+    agent: Agent, root: str | None, *, timeout: float, stop: Callable[[], bool] = lambda: False
+) -> Iterator[ModeResult]:
+    """Try every mode of the agent and yield the results. `root` is that of an installation for one project only.
+
+    If `stop` says so, the run that is under way is ended, and no other is begun.
+    """
     program = agent.executable()
     if program is None:
         yield ModeResult("all", None, f"{' or '.join(agent.executables)} is not on the PATH")
         return
     for mode in agent.modes:
+        if stop():
+            return
         with tempfile.TemporaryDirectory(prefix="tenterhook-canary-") as scratch:
-            yield _try(agent, root, Path(program), mode, Path(scratch), timeout)
+            yield _try(agent, root, Path(program), mode, Path(scratch), timeout, stop)
     for mode, why in agent.missing_modes.items():
         yield ModeResult(mode, None, why)
 
 
-def _try(agent: Agent, root: str | None, program: Path, mode: str, scratch: Path, timeout: float) -> ModeResult:
+def _try(
+    agent: Agent,
+    root: str | None,
+    program: Path,
+    mode: str,
+    scratch: Path,
+    timeout: float,
+    stop: Callable[[], bool],
+) -> ModeResult:
     home, project = scratch / "home", scratch.resolve() / "project"
     token = f"canary-{uuid.uuid4().hex[:12]}"
     _copy_settings(agent, home)
@@ -86,13 +101,14 @@ def _try(agent: Agent, root: str | None, program: Path, mode: str, scratch: Path
             script=agent.script(mode, agent.shell_call(f"touch {side}")),
             mode=mode,
             timeout=timeout,
+            stop=stop,
         )
     except HookError as error:
         return ModeResult(mode, None, error.message)
     finally:
         trust.revoke(str(hook))
         index.forget(trust.root)
-        _forget_state()
+        _forget_state(trust.root)
     if side.exists():
         return ModeResult(mode, False, "the forbidden command ran", ended.seconds)
     if any(f"{token} is forbidden" in result for result in ended.tool_results):
@@ -111,8 +127,13 @@ def _try(agent: Agent, root: str | None, program: Path, mode: str, scratch: Path
     return ModeResult(mode, None, f"the agent made no tool call: {why}", ended.seconds)
 
 
-def _forget_state() -> None:
-    """Remove the folders that hooks get for files of their own."""
+def _forget_state(project: str) -> None:
+    """Remove the folders that hooks get for files of their own, and the sessions of the temporary project."""
+    sessions = os.path.join(places.state(), "sessions")
+    for name in os.listdir(sessions) if os.path.isdir(sessions) else ():
+        root = private_files.read_regular(os.path.join(sessions, name, "root"), 4096)
+        if root is not None and os.fsdecode(root).strip() == project:
+            shutil.rmtree(os.path.join(sessions, name), ignore_errors=True)
     folder = os.path.join(places.state(), "hooks")
     for name in os.listdir(folder) if os.path.isdir(folder) else ():
         if name.startswith(CANARY):
@@ -131,20 +152,25 @@ def _make_project(project: Path, token: str) -> Path:
 
 def _copy_settings(agent: Agent, home: Path) -> None:
     """Copy the user's settings, without sessions, logins and histories."""
-    real = Path(agent.home())
-    copy = home / agent.directory
-    names = {agent.file, Path(agent.headless_settings).name}
+    own = os.path.dirname(agent.file)
+    names = [agent.file, *(os.path.normpath(os.path.join(own, name)) for name in agent.plugin_files)]
+    names.append(os.path.relpath(agent.headless_settings, agent.directory))
     for name in names:
-        if (real / name).is_file():
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(real / name, copy / name)
+        _copy(Path(agent.home(), name), home / agent.directory / name)
 
 
 def _copy_project(agent: Agent, root: str, project: Path) -> None:
     """Copy the part of a project's settings that is about hooks."""
     settings, copy = agent.settings(root), Path(agent.settings(str(project)))
     copy.parent.mkdir(parents=True, exist_ok=True)
-    if os.path.isfile(settings):
-        shutil.copyfile(settings, copy)
-    with edited_json(copy) as found:
-        drop(found, *(found.keys() - _ABOUT_HOOKS))
+    for name in (os.path.basename(settings), *agent.plugin_files):
+        _copy(Path(os.path.dirname(settings), name), copy.parent / name)
+    if agent.plugin is None:
+        with (edited_toml if agent.toml else edited_json)(copy) as found:
+            drop(found, *(found.keys() - _ABOUT_HOOKS - agent.events.keys()))
+
+
+def _copy(file: Path, copy: Path) -> None:
+    if file.is_file():
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, copy)

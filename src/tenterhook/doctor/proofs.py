@@ -1,4 +1,7 @@
-"""Results of `doctor --live`, valid while the agent, its settings and the installation stay the same."""
+"""Results of `doctor --live`, valid while the agent, its settings and the installation stay the same.
+
+And the versions of agents that the tests of Tenterhook were last run with.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,13 @@ def is_proven(agent: Agent, root: str | None) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(kept, dict) and kept.get("for") == _state_hash(agent, root)
+
+
+def last_proof(agent: Agent) -> dict[str, str] | None:
+    """Return the version with which the agent was last driven in the tests of Tenterhook, and the date; or None."""
+    with open(os.path.join(places.PACKAGE, "agents", "proven.json"), encoding="utf-8") as stream:
+        found: dict[str, dict[str, str]] = json.load(stream)
+    return found.get(agent.name)
 
 
 def _file(agent: Agent, root: str | None) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..basics import light_json
 from ..errors import BadEvent
-from ..events import STOPS, Effect
+from ..events import OUTPUT_FIELDS, STOPS, Effect
 from ..model import PRECEDENCE, SILENT, STOP_LIMIT_REACHED, Action, Decision, Event, Failure, Hook, Run
 
 TYPE_CHECKING = False
@@ -127,6 +127,7 @@ def _read_answer(run: Run, answer: Any, notes: tuple[str, ...]) -> Decision:
         action=action,
         reason=reason,
         modified_input=_modified_input(answer, odd),
+        modified_output=_modified_output(answer, specific, odd),
         additional_context=_text(answer.get("additional_context")),
         message=_text(specific.get("message")) or _text(answer.get("message")),
         scope=scope,
@@ -172,6 +173,15 @@ def _modified_input(answer: dict[str, Any], odd: list[str]) -> dict[str, Any] | 
     return plain
 
 
+def _modified_output(answer: dict[str, Any], specific: dict[str, Any], odd: list[str]) -> Any:
+    said = (answer.get("modified_output"), specific.get("updatedToolOutput"), specific.get("updatedMCPToolOutput"))
+    try:
+        return light_json.plain(next((value for value in said if value is not None), None))
+    except BadEvent as error:
+        odd.append(f"modified_output cannot be used: {error.message}; the output is unchanged")
+        return None
+
+
 def _text(value: Any) -> str | None:
     if value is None or value == "":
         return None
@@ -193,8 +203,8 @@ def _json(value: Any) -> str:
 def judge(run: Run, event: Event, *, surely: bool = True, earlier: Sequence[Run] | None = None) -> Run:
     """Return the run with its decision, as far as it counts.
 
-    `surely`: its matcher was not cut off by the time limit. `earlier`: on the second pass over a modified input,
-    the runs so far.
+    `surely`: its matcher was not cut off, and matches each reading of the tool's name. `earlier`: on the second pass
+    over a modified input or output, the runs so far.
     """
     decision = read_decision(run)
     if decision.error is not None:
@@ -205,7 +215,8 @@ def judge(run: Run, event: Event, *, surely: bool = True, earlier: Sequence[Run]
     hook = run.hook
     notes: list[str] = []
     if not surely:
-        notes.append("its matcher took too long: it ran, but may only deny or ask")
+        may = "deny or replace the output" if hook.event in OUTPUT_FIELDS else "deny or ask"
+        notes.append(f"{unsure_match(event)}: it ran, but may only {may}")
         allows = decision.action in (Action.ALLOW, Action.APPROVE)
         decision = decision._replace(action=Action.NONE if allows else decision.action, modified_input=None)
     if decision.action is not Action.NONE and hook.spec.effect(hook.format) is Effect.INFORMS:
@@ -215,14 +226,24 @@ def judge(run: Run, event: Event, *, surely: bool = True, earlier: Sequence[Run]
     if decision.modified_input is not None and hook.event != "pre-tool-call":
         decision = decision._replace(modified_input=None)
         notes.append(f"the input cannot be modified at {hook.declared}")
+    if decision.modified_output is not None and hook.event not in OUTPUT_FIELDS:
+        decision = decision._replace(modified_output=None)
+        notes.append(f"the output cannot be modified at {hook.declared}")
     if earlier is not None:
-        notes.append("ran on the modified input")
+        notes.append(f"ran on the modified {'output' if hook.event in OUTPUT_FIELDS else 'input'}")
         if decision.modified_input and not light_json.same(decision.modified_input, event.tool_input):
             decision = Decision(Action.DENY, f"Hook '{hook.name}' would modify an input that others have modified")
         decision = _without_repetition(decision, [each.decision for each in earlier if is_same(each.hook, hook)])
     if notes:
         decision = decision._replace(notes=(*decision.notes, *notes))
     return run._replace(decision=decision._replace(ignored=_ignored(hook, decision, event)))
+
+
+def unsure_match(event: Event) -> str:
+    """Return why it is not certain that a matcher matches."""
+    if len(event.mcp_names) < 2:
+        return "its matcher took too long"
+    return f"the tool's name can be read as {' or '.join(event.mcp_names)}, and its matcher may not match each"
 
 
 def _ignored(hook: Hook, decision: Decision, event: Event) -> str | None:

@@ -8,7 +8,7 @@ from _thread import allocate_lock
 
 from ..basics.callers import THIS
 from ..errors import HookError
-from ..events import spec_of
+from ..events import spec_of, tool_kinds
 from ..model import Event, Hook, Run, Verdict
 from . import matching, verdicts
 from .evaluation import Evaluation
@@ -17,7 +17,7 @@ from .sessions import Session, fresh_id
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from ..basics.callers import Caller
@@ -42,11 +42,14 @@ class Engine:
         tell_untrusted: bool = True,
         journal: Journal | None = None,
         followed: LiveCatalog | None = None,
+        tools: Mapping[str, str] | None = None,
     ) -> None:
         """`journal` records each verdict before it is returned; its failures never change a verdict.
 
-        `followed` are hooks that may change while it lives; each change is in force at the next event.
+        `followed` are hooks that may change while it lives; each change is in force at the next event. `tools` are as
+        in `load`.
         """
+        self.tools = tool_kinds(tools or {})
         self.journal = journal
         self._followed = followed
         self.catalog = catalog if followed is None else followed.latest
@@ -68,11 +71,13 @@ class Engine:
         *,
         debug: Callable[[str], None] | None = None,
         journal: bool = True,
+        tools: Mapping[str, str] | None = None,
     ) -> Engine:
         """Load every hook in force for a directory: managed, the person's, the project's, and those of named files.
 
         A project's hooks run only if its owner trusted them; `trust_project` lifts that. Broken definitions are in
         `problems`, not raised. What is edited, added, removed or trusted later is in force at the next event.
+        `tools` says which tool a tool of your own counts as, for matchers, rules and guards: `{"run_shell": "Shell"}`.
         """
         from ..catalog import project_root, trust
         from ..catalog.live_catalog import LiveCatalog
@@ -91,7 +96,7 @@ class Engine:
             from ..journal.journal import Journal
 
             written = Journal("library")
-        return cls(followed=followed, debug=debug, journal=written)
+        return cls(followed=followed, debug=debug, journal=written, tools=tools)
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
@@ -119,6 +124,7 @@ class Engine:
         has not begun has failed. `settle` may replace the verdict before it is recorded and returned.
         """
         begun = time.monotonic()
+        event = event.with_kind(self.tools)
         plan = matching.plan(self._now(), event)
         if not plan.stages and not plan.background:
             nothing = verdicts.merge(event, (), None, self.problems)
@@ -145,6 +151,7 @@ class Engine:
             debug=self._debug_output(),
             journal=self.journal,
             tell_untrusted=self._tells_untrusted,
+            tools=self.tools,
         )
 
     async def adecide(self, event: Event, *, settle: Callable[[Verdict], Verdict] | None = None) -> Verdict:
@@ -311,7 +318,7 @@ def _print_debug(line: str) -> None:
 
 
 def untrusted_line(count: int, hints: Iterable[str] = ()) -> str:
-    hooks = "1 project hook was" if count == 1 else f"{count} project hooks were"
+    hooks = "1 hook was" if count == 1 else f"{count} hooks were"
     line = f"tenterhook: {hooks} not run: not trusted. Look at them and trust them with: tenterhook trust"
     return "; ".join((line, *dict.fromkeys(hints)))
 

@@ -1,4 +1,4 @@
-"""The evaluation of one event, stage by stage: the hooks it reaches, their runs, the input as modified so far."""
+"""The evaluation of one event, stage by stage: the hooks it reaches, their runs, the tool's input and output so far."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 from ..basics import light_json, processes
 from ..basics.callers import THIS
-from ..events import AGENT_FORMATS
+from ..events import AGENT_FORMATS, OUTPUT_FIELDS
 from ..model import SILENT, Action, Event, Failure, Hook, Run, Verdict
 from . import commands, decisions, matching, recursion, verdicts
 
@@ -57,14 +57,18 @@ class Evaluation:
         self._may_recurse: bool | None = None
 
     def run(self, stage: matching.Stage) -> None:
-        """Run the hooks of a stage that the event reaches, on the input as modified so far."""
+        """Run the hooks of a stage that the event reaches, on the input and output as modified so far."""
         reached = stage.reached or self._matcher.reached(self._not_replaced(stage.hooks))
-        self._apply_modified_input(self._run(reached))
+        said = self._run(reached)
+        if self.event.canonical in OUTPUT_FIELDS:
+            self._apply_modified_output(said)
+        else:
+            self._apply_modified_input(said)
 
     def run_again(self, plan: matching.Plan) -> None:
         """If the input was modified, run every deciding hook once more that has not seen the final input."""
         final = self.event.tool_input
-        if self.blocked or self.event is self.arrived:
+        if self.blocked or self.event is self.arrived or self.event.canonical in OUTPUT_FIELDS:
             return
         self.runs = [decisions.without_stale_consent(run, final) for run in self.runs]
         for stage in plan.stages:
@@ -114,8 +118,10 @@ class Evaluation:
     def verdict(self, problems: Iterable[Problem]) -> Verdict:
         if self.event.canonical == "pre-session":
             self._note_left_out()
-        modified = None if light_json.same(self.event.tool_input, self.arrived.tool_input) else self.event.tool_input
-        return verdicts.merge(self.arrived, self.runs, modified, problems)
+        now, arrived = self.event, self.arrived
+        modified = None if light_json.same(now.tool_input, arrived.tool_input) else now.tool_input
+        output = None if light_json.same(now.tool_output, arrived.tool_output) else now.tool_output
+        return verdicts.merge(arrived, self.runs, modified, problems, output)
 
     def _run(self, reached: Sequence[matching.Reached], *, again: bool = False) -> list[Run]:
         """Run hooks; return the runs with a decision or output."""
@@ -134,9 +140,10 @@ class Evaluation:
                 runs.append(self._judge(ended, each.surely, again))
         self.runs += runs
         said = [run for run in runs if run.decision is not SILENT]
-        self.blocked = self.blocked or any(
-            run.decision.action is Action.DENY and run.decision.ignored is None for run in said
-        )
+        if self.event.canonical not in OUTPUT_FIELDS:  # the tool has run: a later hook may have to replace its output
+            self.blocked = self.blocked or any(
+                run.decision.action is Action.DENY and run.decision.ignored is None for run in said
+            )
         return said
 
     def _judge(self, run: Run, surely: bool, again: bool) -> Run:
@@ -151,13 +158,17 @@ class Evaluation:
 
     def _refused(self, hook: Hook) -> Run | None:
         """Return the run of a hook that must not be started, with the reason; None if it may run."""
-        if hook.missing is not None:
-            return Run(hook, failure=Failure.CANNOT_START, why=hook.missing)
-        if hook.layer == "project":
+        if hook.needs_trust:
             standing = self.trust.standing(hook) if self.trust else None
+            if standing is not None and standing.state == "changed" and hook.pack and hook.fail_closed:
+                return Run(hook, failure=Failure.CANNOT_START, why=hook.missing or standing.why)
             if standing is None or not standing.runs:
                 said = (standing.why, standing.hint) if standing else ()
-                return Run(hook, started=False, why="untrusted", notes=tuple(note for note in said if note))
+                is_other = hook.pack and standing is not None and standing.state == "changed"
+                why = "not the bytes of hooks.lock" if is_other else "untrusted"
+                return Run(hook, started=False, why=why, notes=tuple(note for note in said if note))
+        if hook.missing is not None:
+            return Run(hook, failure=Failure.CANNOT_START, why=hook.missing)
         if hook.function is None and self._may_be_recursive():
             if recursion.is_too_deep(self.caller.pid):
                 return Run(hook, failure=Failure.CANNOT_START, why="cannot start: we have called ourselves too often")
@@ -245,7 +256,7 @@ class Evaluation:
             notes = (*notes, f"{dropped_stdout} bytes of stdout were dropped")
         if dropped_stderr:
             notes = (*notes, f"{dropped_stderr} bytes of stderr were dropped")
-        if hook.layer == "project" and self.trust is not None:
+        if hook.layer == "project" and not hook.pack and self.trust is not None:
             notes = (*notes, *self.trust.changed_by_run(hook, since))
         return Run(
             *(hook, failure, why, True, False, code, duration * 1000),  # started, not in the background
@@ -297,6 +308,17 @@ class Evaluation:
         if self.event is not self._matcher.event:
             self._matcher = matching.MatcherSearch(self.event, self._matcher.limit)  # time spent stays spent
 
+    def _apply_modified_output(self, runs: Sequence[Run]) -> None:
+        """Replace the output. A hook that ran in parallel with one that replaced it, too, runs again on the result."""
+        before = self.event
+        for run in runs:
+            replacing = [run]
+            if self.event is not before and _replaces_output(run):
+                replacing = self._run([matching.Reached(run.hook, surely=True)], again=True)
+            for each in filter(_replaces_output, replacing):
+                field = OUTPUT_FIELDS[self.event.canonical]
+                self.event = self.event.replace(**{field: each.decision.modified_output})
+
     def _not_replaced(self, hooks: Sequence[Hook]) -> list[Hook]:
         """Return the hooks that are not replaced: a replacement counts only while its current content is trusted."""
         return [
@@ -327,6 +349,10 @@ class Evaluation:
                 self.debug(f"[HOOK DEBUG] {line}")
             except Exception:  # noqa: BLE001  # a failing debug function must not change the verdict
                 self.debug = None
+
+
+def _replaces_output(run: Run) -> bool:
+    return run.decision.modified_output is not None and run.decision.ignored is None
 
 
 def _not_started(run: Run, why: str | None) -> Run:

@@ -117,7 +117,8 @@ def _readable(answer: Any) -> tuple[Any, BaseException | None]:
     try:
         if isinstance(answer, Decision):
             modified = light_json.plain(answer.modified_input) or None
-            return answer._replace(action=Action(answer.action), modified_input=modified), None
+            output = light_json.plain(answer.modified_output)
+            return answer._replace(action=Action(answer.action), modified_input=modified, modified_output=output), None
         return light_json.plain(answer), None
     except Exception as error:  # noqa: BLE001  # an object whose own methods raise is the function's failure
         return None, error

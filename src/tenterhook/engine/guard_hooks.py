@@ -1,7 +1,7 @@
 """Hooks that name a built-in guard (`metadata.guard`): it runs in our process, without an interpreter of its own.
 
 The run is the one that the hook's script would have: exit code 2 with the reason on stderr, or a decision as JSON. A
-guard cannot be stopped; its shell reader has a step budget instead.
+guard cannot be stopped; the shell reader and the search for secrets have a step budget instead.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ import os
 import time
 
 from .. import guards
-from ..guards.calls import GuardedCall
+from ..events import OTHER_TOOL
+from ..guards.calls import GuardedCall, Objection
 from ..model import Failure, Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..guards.calls import Objection
+    from ..guards.calls import Replacement
     from ..model import Event, Hook
 
 
@@ -25,16 +26,17 @@ def run(hook: Hook, event: Event, variables: Mapping[bytes, bytes]) -> Run:
     """Judge an event by the guard of a hook. `variables`: those that every hook of the event has."""
     begun = time.monotonic()
     environment = {os.fsdecode(name): os.fsdecode(value) for name, value in variables.items()}
-    call = GuardedCall(event.tool_name or "", event.tool_input, event.work_dir, environment, hook.metadata)
-    objection: Objection | None = None
+    tool = event.tool_name if event.tool_kind in (None, OTHER_TOOL) else event.tool_kind
+    call = GuardedCall(tool or "", event.tool_input, event.work_dir, environment, hook.metadata, event.tool_output)
+    said: Objection | Replacement | None = None
     failure, why, code, stdout, stderr = None, None, None, "", ""
     try:
-        objection = guards.judge(hook.guard, call)
+        said = guards.judge(hook.guard, call)
         code = 0
-        if objection is not None:
+        if said is not None:
             from ..guards import script
 
-            code, stdout, stderr = script.printed(objection)
+            code, stdout, stderr = script.printed(said)
     except guards.UnknownGuard as error:
         failure, why = Failure.CANNOT_START, f"cannot start: {error}"
     except Exception as error:  # noqa: BLE001  # RecursionError and MemoryError too: this hook has failed, no other
@@ -42,7 +44,7 @@ def run(hook: Hook, event: Event, variables: Mapping[bytes, bytes]) -> Run:
     seconds = time.monotonic() - begun
     if seconds > hook.timeout and not (code or stdout):  # an objection counts, also if it comes late
         failure, why, code = Failure.TIMED_OUT, f"no end within {hook.timeout:g} s", None
-    findings = () if objection is None else objection.findings
+    findings = said.findings if isinstance(said, Objection) else ()
     return Run(
         hook, failure, why, True, False, code, seconds * 1000, stdout, stderr, saw=event.tool_input, findings=findings
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..basics import literal_search
 from ..basics.light_json import input_texts, prompt_text, text
 from ..basics.named_tuples import NamedTuple
-from ..events import tool_names
+from ..events import mcp_spellings, tool_names
 from ..model import Event, Hook
 from . import bounded_search
 
@@ -21,7 +21,7 @@ _MOST_PLANS = 1024
 
 
 class Reached(NamedTuple):
-    """A hook that the event reaches; not `surely` if its expression was cut off."""
+    """A hook that the event reaches; not `surely` if its expression was cut off, or if a name has other readings."""
 
     hook: Hook
     surely: bool
@@ -49,7 +49,7 @@ class OrderedHooks:
         self._by_event: dict[str, list[Hook]] = {}
         for hook in self.hooks:
             self._by_event.setdefault(hook.event, []).append(hook)
-        self._plans: dict[tuple[str, str | None], Plan] = {}
+        self._plans: dict[tuple[str | None, ...], Plan] = {}
 
     def of(self, event: Event) -> Sequence[Hook]:
         return self._by_event.get(event.canonical, ())
@@ -63,11 +63,12 @@ def plan(arranged: OrderedHooks, event: Event) -> Plan:
     tool = event.tool_name if event.spec.has_tool else None
     if tool is not None and len(tool) > 200:  # no real tool: do not cache it
         return _plan(hooks, event)
-    known = arranged._plans.get((event.canonical, tool))
+    key = (event.canonical, tool, event.tool_kind, *event.fields.get("mcp_names", ()))
+    known = arranged._plans.get(key)
     if known is None:
         known = _plan(hooks, event)
         if len(arranged._plans) < _MOST_PLANS:
-            arranged._plans[event.canonical, tool] = known
+            arranged._plans[key] = known
     return known
 
 
@@ -104,7 +105,7 @@ def _tool_may_match(hook: Hook, event: Event) -> bool:
         return True
     if event.tool_name is None:
         return False
-    names = tool_names(event.tool_name)
+    names = event.tool_names
     if not _quick(hook.dialect, hook.tool, names):
         return True  # `Sight` searches it, with a time limit
     found = _search(hook.dialect, hook.tool)
@@ -115,19 +116,20 @@ def _quick(dialect: str, expression: str, texts: Sequence[str]) -> bool:
     """Whether an expression is searched quickly for certain, so that no helper process is needed."""
     if literal_search.words(expression) is not None:
         return True
+    from ..basics import expression_cost
     from ..formats import expressions
 
-    if expressions.is_quick(expression, max(map(len, texts), default=0)):
+    if expression_cost.is_quick(expression, max(map(len, texts), default=0)):
         return True
-    return dialect == expressions.PYTHON and expressions.is_quick_for(expression, texts)
+    return dialect == expressions.PYTHON and expression_cost.is_quick_for(expression, texts)
 
 
 def _is_linear(expression: str) -> bool:
     if literal_search.words(expression) is not None:
         return True
-    from ..formats import expressions
+    from ..basics import expression_cost
 
-    return expressions.is_linear(expression)
+    return expression_cost.is_linear(expression)
 
 
 def _search(dialect: str, expression: str) -> Callable[[str], object]:
@@ -145,6 +147,7 @@ class MatcherSearch:
     def __init__(self, event: Event, limit: bounded_search.TimeLimit | None = None) -> None:
         self.event = event
         self.limit = limit or bounded_search.TimeLimit()
+        self._is_ambiguous = len(event.fields.get("mcp_names", ())) > 1
         self._texts: dict[str, tuple[str, ...]] = {}
         self._found: dict[tuple[str, str, str], bool | None] = {}
 
@@ -174,17 +177,28 @@ class MatcherSearch:
                 if _quick(dialect, expression, texts) and (self.limit.left() > 0 or _is_linear(expression)):
                     with self.limit:
                         found = _search(dialect, expression)
-                        self._found[question] = any(found(text) for text in texts)
+                        self._found[question] = any(map(found, texts)) and (what != "tool" or self._in_each(found))
                 else:
                     self._found[question] = None
                     delayed.append(question)
         if delayed:
             asked = [(dialect, expression, self.texts(what)) for what, dialect, expression in delayed]
-            self._found.update(zip(delayed, bounded_search.search(asked, self.limit), strict=True))
+            answers = bounded_search.search(asked, self.limit)
+            self._found.update(
+                (question, None if answer and self._is_ambiguous and question[0] == "tool" else answer)
+                for question, answer in zip(delayed, answers, strict=True)
+            )
+
+    def _in_each(self, found: Callable[[str], object]) -> bool | None:
+        """Return True if an expression that matches the tool does so in each reading of its name; else None."""
+        event = self.event
+        if not self._is_ambiguous or any(map(found, tool_names(event.tool_name or "", (), event.tool_kind))):
+            return True
+        return all(any(map(found, mcp_spellings(reading))) for reading in event.mcp_names) or None
 
     def questions(self, hook: Hook) -> Iterator[tuple[str, str, str]]:
         """Yield a hook's searches: the part of the event, the dialect, the expression."""
-        if hook.tool is not None and not _quick(hook.dialect, hook.tool, self.texts("tool")):
+        if hook.tool is not None and (self._is_ambiguous or not _quick(hook.dialect, hook.tool, self.texts("tool"))):
             yield "tool", hook.dialect, hook.tool
         if hook.pattern is not None:
             yield "input", hook.dialect, hook.pattern
@@ -200,7 +214,7 @@ class MatcherSearch:
 
 def _texts(event: Event, what: str) -> Iterable[str]:
     if what == "tool":
-        return tool_names(event.tool_name) if event.tool_name is not None else ()
+        return event.tool_names
     if what == "input":
         return input_texts(event.tool_input)
     target = target_text(event)

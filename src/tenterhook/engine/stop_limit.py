@@ -60,9 +60,12 @@ class StopLimit(NamedTuple):
         return self._replace(announced=(*self.announced, *reached)), messages
 
 
-def load(session: Session, event: Event) -> StopLimit:
-    """Return the state of the turn that a stop belongs to; the first stop of a turn starts at zero."""
-    if not event.fields.get("stop_hook_active"):
+def load(session: Session, event: Event, *, is_told: bool = True) -> StopLimit:
+    """Return the state of the turn that a stop belongs to; the first stop of a turn starts at zero.
+
+    `is_told`: the event says whether the agent was sent back. Else it was if its last stop was blocked.
+    """
+    if is_told and not event.fields.get("stop_hook_active"):
         return StopLimit()
     stored = session.stops()
     announced = tuple(name for name in _LIMITS if stored.get(_key(event, name) + _ANNOUNCED))

@@ -16,9 +16,10 @@ def merge(
     runs: Sequence[Run],
     modified_input: dict[str, Any] | None = None,
     problems: Iterable[Problem] = (),
+    modified_output: Any = None,
 ) -> Verdict:
     """Return one verdict for all runs: deny > ask > approve > allow > none; the reason is the first of that action."""
-    if modified_input is None and all(run.decision is SILENT for run in runs):
+    if modified_input is None and modified_output is None and all(run.decision is SILENT for run in runs):
         return Verdict(event.canonical, runs=tuple(runs), problems=tuple(problems))
     counted = [run.decision for run in runs if run.decision.ignored is None]
     heard = [run.decision for run in runs if run.decision.ignored in (None, STOP_LIMIT_REACHED)]
@@ -36,6 +37,7 @@ def merge(
         scope=_scope(counted) if action is Action.APPROVE else None,
         runs=tuple(runs),
         problems=tuple(problems),
+        modified_output=modified_output,  # also beside a deny: the tool has run
     )
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 # Answers that the agent supports and Tenterhook does not: noted in the log.
 _UNSUPPORTED = (
-    "updatedToolOutput",
-    "updatedMCPToolOutput",
     "tool_output",
     "tailToolCallRequest",
     "clearContext",
@@ -25,6 +23,7 @@ _UNSUPPORTED = (
     "watchPaths",
     "retry",
 )
+_OUTPUTS = ("updatedToolOutput", "updatedMCPToolOutput")
 
 
 def read(run: Run) -> Run:
@@ -54,7 +53,7 @@ def answer(dialect: Dialect, event: str, said: dict[str, Any], current: Any = No
     given = said.get("hookSpecificOutput")
     specific: dict[str, Any] = given if isinstance(given, dict) else {}
     ours = {key: value for key, value in said.items() if key not in ("decision", "hookSpecificOutput")}
-    inner: dict[str, Any] = {}
+    inner: dict[str, Any] = {key: specific[key] for key in _OUTPUTS if key in specific}
     left = [key for key in _UNSUPPORTED if key in specific]
     approves = dialect.approves and event == "pre-tool-call"
     for key, value in (("decision", said.get("decision")), ("permissionDecision", specific.get("permissionDecision"))):

@@ -12,7 +12,7 @@ from ..agents.claude_json import FAILURE_FIELDS, RESULT_FIELDS, TOOL_FIELDS
 from ..basics import light_json
 from ..basics.light_json import prompt_text
 from ..errors import UnknownEvent
-from ..events import EVENTS, STOPS, tool_names
+from ..events import EVENTS, MCP_SPELLING, STOPS, TOOL_NAMES, tool_names
 from ..model import Event
 
 TYPE_CHECKING = False
@@ -50,6 +50,7 @@ _OURS = {
     spec.name: {*spec.fields, *(name for column in spec.columns for name in (column.name, *column.sources))}
     for spec in EVENTS
 }
+_OUR_TOOLS = frozenset(names[0] for names in TOOL_NAMES)
 _BASE = ("hook_event_name", "session_id", "cwd", "timestamp")
 _TAKEN = ("name", "self", "work_dir", "context")  # of Event itself
 
@@ -91,7 +92,12 @@ def write(dialect: Dialect, declared: str, event: Event) -> dict[str, Any]:
     for field, value in event.fields.items():
         name = names.get(field, field if field not in ours else None)
         if name is not None:
-            sent[name] = value if is_original and field != "tool_name" else _shaped(dialect, field, value)
+            is_native = is_original and (field != "tool_name" or value not in _OUR_TOOLS)
+            sent[name] = value if is_native else _shaped(dialect, field, value)
+    if event.tool_kind and "tool_name" in sent and not is_original:
+        sent["tool_name"] = next((each for each in event.tool_names if each in dialect.tools), event.tool_name)
+    if event.mcp_names and "tool_name" in sent and not is_original:
+        sent["tool_name"] = _mcp_spelling(dialect, event)
     if "tool_call_id" in names and "tool_use_id" in sent:
         sent.setdefault("tool_call_id", sent["tool_use_id"])
     if "subagent_name" in names and "agent_type" not in sent and "subagent_type" in event.fields:
@@ -131,6 +137,15 @@ def _shaped(dialect: Dialect, field: str, value: Any) -> Any:
 def tool(dialect: Dialect, name: str) -> str:
     """Return the agent's name of a tool; the name itself for a tool it does not have."""
     return next((each for each in tool_names(name) if each in dialect.tools), name)
+
+
+def _mcp_spelling(dialect: Dialect, event: Event) -> str:
+    """Return the agent's spelling of the name of an MCP server's tool."""
+    from ..agents import AGENTS, FORMATS
+
+    prefix, separator = AGENTS[FORMATS[dialect.format]].mcp_spelling or MCP_SPELLING
+    server, _, tool = event.mcp_names[0].removeprefix("mcp:").partition("/")
+    return f"{prefix}{server}{separator}{tool}"
 
 
 def variables(dialect: Dialect, hook: Hook, event: Event, env_file: str = "") -> dict[str, str]:

@@ -81,9 +81,9 @@ def _no_file(folder: str) -> Problem | None:
 
 def _in_other_case(folder: str) -> Problem | None:
     """Return the problem of a script whose name differs from an entry point by case only."""
-    for directory in _named(folder, "scripts"):
+    for directory in in_any_case(folder, "scripts"):
         for name in ENTRY_POINTS:
-            for found in _named(f"{folder}/{directory}", name.rpartition("/")[2]):
+            for found in in_any_case(f"{folder}/{directory}", name.rpartition("/")[2]):
                 message = f"the script is called {directory}/{found}; only {name} is run, and case matters"
                 return Problem(
                     "wrong-case", f"{folder}/{directory}/{found}", None, None, message, f"rename it to {name}"
@@ -91,9 +91,10 @@ def _in_other_case(folder: str) -> Problem | None:
     return None
 
 
-def _named(directory: str, name: str) -> list[str]:
+def in_any_case(directory: str, name: str) -> list[str]:
+    """Return the names in a directory that differ from a name by case only."""
     try:
-        return [each for each in os.listdir(directory) if each.lower() == name]
+        return [each for each in os.listdir(directory) if each.lower() == name.lower()]
     except OSError:
         return []
 

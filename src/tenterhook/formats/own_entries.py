@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ENTRY = re.compile(
-    r't=\S.*tenterhook/launcher\.sh\'?; .*/bin/sh "\$t" [a-z-]+(@\S+)? \w+ '
+    r't=\S.*tenterhook/launcher\.sh\'?; .*/bin/sh "\$t" [a-z-]+(@\S+)? [\w.]+ '
     r"(open|(closed|closed-everywhere) \|\| exit 2)",
     re.DOTALL,  # a path may have line breaks
 )

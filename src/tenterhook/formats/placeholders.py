@@ -181,7 +181,7 @@ _CODE_OPTION = re.compile(r"-\w*[ceErp]|--eval|--command|--execute|--print")
 
 def _code(line: str, names: Sequence[str], tree: _Tree) -> dict[int, str]:
     """Return which variables of a line are code, each with where it is."""
-    from ..shell import programs, reader
+    from ..shell import program_text, reader
 
     values = {name: f"tenterhook-value-{number}-" for number, name in enumerate(names)}
     called = "".join(f"\n{name}" for name in tree.functions)
@@ -189,7 +189,9 @@ def _code(line: str, names: Sequence[str], tree: _Tree) -> dict[int, str]:
     found: dict[int, str] = {}
     for number, (name, value) in enumerate(values.items()):
         where = tree.code.get(name, "")
-        if where == _INPUT_FILE and not any(programs.runs_stdin(each.words) for each in reading.commands if each.words):
+        if where == _INPUT_FILE and not any(
+            program_text.runs_stdin(each.words) for each in reading.commands if each.words
+        ):
             where = ""
         where = where or ("" if reading.is_complete else "a shell line that cannot be followed")
         where = where or next(_places_of_code(reading, value), "")
@@ -211,7 +213,7 @@ def _places_of_code(reading: Reading, value: str) -> Iterator[str]:
 
 
 def _places_in_command(command: ShellCommand, value: str, is_piped: bool) -> Iterator[str]:
-    from ..shell import programs
+    from ..shell import program_text
     from ..shell.syntax import UNKNOWN
 
     name, words = command.name, command.words
@@ -225,10 +227,10 @@ def _places_in_command(command: ShellCommand, value: str, is_piped: bool) -> Ite
         return
     if value in words[0]:
         yield "the name of a program to start"
-    texts = [word for option, last in programs.code_options(words) for word in words[option : last + 1]]
-    if any(value in text for text in (*texts, *programs.program_text(words, command.stdin))):
+    texts = [word for option, last in program_text.code_options(words) for word in words[option : last + 1]]
+    if any(value in text for text in (*texts, *program_text.texts(words, command.stdin))):
         yield f"what {name} runs"
-    if is_piped and programs.runs_stdin(words):
+    if is_piped and program_text.runs_stdin(words):
         yield f"the input of {name}"
     for number, word in enumerate(words[1:], start=1):
         if value in word and name in ("test", "[", "printf") and words[number - 1] in ("-v", "-R"):
@@ -236,5 +238,5 @@ def _places_in_command(command: ShellCommand, value: str, is_piped: bool) -> Ite
         if value in word and _CODE_OPTION.fullmatch(words[number - 1]):
             # Programs start others in more ways than can be listed: search for an interpreter in the words before.
             before = words[: number - 1]
-            if any(programs.is_interpreter(each) for each in before) or UNKNOWN in words[0]:
+            if any(program_text.is_interpreter(each) for each in before) or UNKNOWN in words[0]:
                 yield "what an interpreter runs"

@@ -18,6 +18,7 @@ from ..model import Hook
 from . import commented_json, expressions, fields
 from .fields import Field
 from .own_entries import is_own_command
+from .toml_files import parsed, read_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,20 +55,11 @@ _MATCHER_IGNORED = ("pre-agent-turn", "pre-agent-turn-stop", "interrupt")
 
 def read_json(file: str) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
     """Return the hooks and problems of a settings file in JSON, with comments and trailing commas allowed."""
-    try:
-        with open(file, "rb") as stream:
-            text = stream.read().decode("utf-8-sig")
-    except OSError as error:
-        remedy = "name a settings file that exists and is readable"
-        return (), (Problem("unreadable", file, None, None, f"cannot read it: {error.strerror}", remedy),)
-    except UnicodeDecodeError as error:
-        return (), (Problem("not-text", file, None, None, f"not UTF-8: {error.reason}", "save it as UTF-8"),)
-    text = commented_json.plain(text)
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        line = error.lineno if isinstance(error, json.JSONDecodeError) else None
-        return (), (Problem("bad-json", file, line, None, f"not valid JSON: {error}", "fix it near that line"),)
+    read = read_text(file)
+    text = "" if isinstance(read, Problem) else commented_json.plain(read)
+    document = read if isinstance(read, Problem) else parsed(file, text, json.loads, "bad-json")
+    if isinstance(document, Problem):
+        return (), (document,)
     lines = _lines(text)
 
     def place(event: str, group: int, handler: int | None, key: str) -> int | None:

@@ -10,6 +10,7 @@ from . import array, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from ..model import Hook
@@ -64,26 +65,37 @@ def _blank(found: re.Match[str]) -> str:
     return "''" + "\n" * found[0].count("\n")
 
 
-def load(file: str) -> tuple[dict[str, Any], LineNumbers] | Problem:
-    """Return the document and its line numbers, or the problem."""
-    import tomllib
-
-    text = ""
+def read_text(file: str) -> str | Problem:
+    """Return the text of a file, or the problem."""
     try:
         with open(file, "rb") as stream:
-            text = stream.read().decode("utf-8-sig")
-        return tomllib.loads(text), LineNumbers(text)
+            return stream.read().decode("utf-8-sig")
     except OSError as error:
         remedy = "name a file or folder that exists and is readable"
         return Problem("unreadable", file, None, None, f"cannot read it: {error.strerror}", remedy)
     except UnicodeDecodeError as error:
         return Problem("not-text", file, None, None, f"not UTF-8: {error.reason}", "save it as UTF-8")
+
+
+def parsed(file: str, text: str, parse: Callable[[str], Any], code: str) -> Any:
+    """Return what a parser of TOML or JSON makes of the text of a file, or the problem."""
+    try:
+        return parse(text)
     except (ValueError, RecursionError) as error:  # a syntax error, or a number of thousands of digits
         at = re.search(r"line (\d+)", str(error))
         line = int(at[1]) if at else None
         shown = text.splitlines()[line - 1 : line] if line else []
-        remedy = f"fix that line: {shown[0].strip()[:80]}" if shown else "fix the end of the file"
-        return Problem("bad-toml", file, line, None, f"not valid TOML: {error}", remedy)
+        remedy = f"fix that line or the one above it: {shown[0].strip()[:80]}" if shown else "fix the end of the file"
+        return Problem(code, file, line, None, f"not valid {code[4:].upper()}: {error}", remedy)
+
+
+def load(file: str) -> tuple[dict[str, Any], LineNumbers] | Problem:
+    """Return the document and its line numbers, or the problem."""
+    import tomllib
+
+    text = read_text(file)
+    document = text if isinstance(text, Problem) else parsed(file, text, tomllib.loads, "bad-toml")
+    return document if isinstance(document, Problem) else (document, LineNumbers(str(text)))
 
 
 def read(file: str) -> TomlDefinitions:

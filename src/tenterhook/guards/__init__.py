@@ -1,7 +1,7 @@
-"""The built-in guards: functions over the shell reader that judge a tool call, run in our own process.
+"""The built-in guards: functions that judge a tool call or replace its output, run in our own process.
 
-A hook folder names its guard under `metadata.guard`, with the guard's settings beside it. A guard is a module with
-`RULES` and a function `judge(call)`.
+A hook folder names its guard under `metadata.guard`, with the guard's settings beside it. A guard is a module with a
+function `judge(call)`, and with `RULES` or a function `setting_problems(settings)`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from .calls import GuardedCall, Objection
+    from .calls import GuardedCall, Objection, Replacement
 
 GUARDS = {
     "block-dangerous-commands": "dangerous_commands",
     "infrastructure": "infrastructure",
     "protect-hooks": "protect_hooks",
     "protect-secrets": "secrets",
+    "redact-secrets": "redact_secrets",
+    "redact-secrets-in-errors": "redact_secrets",
     "stay-in-project": "stay_in_project",
 }
 
@@ -29,17 +31,21 @@ class UnknownGuard(Exception):
     """A hook names a guard that this version does not have."""
 
 
-def judge(name: object, call: GuardedCall) -> Objection | None:
-    """Return what a guard objects to in a call, or None if nothing."""
-    objection: Objection | None = _module(name).judge(call)
-    return objection
+def judge(name: object, call: GuardedCall) -> Objection | Replacement | None:
+    """Return what a guard objects to in a call, or what it replaces the call's output by; None if neither."""
+    said: Objection | Replacement | None = _module(name).judge(call)
+    return said
 
 
 def setting_problems(name: object, settings: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield the key, what is wrong and a remedy for each setting of a guard that has no effect as it is written."""
     from . import calls
 
-    yield from calls.setting_problems(settings, getattr(_module(name), "RULES", {}))
+    module = _module(name)
+    if hasattr(module, "setting_problems"):
+        yield from module.setting_problems(settings)
+    else:
+        yield from calls.setting_problems(settings, module.RULES)
 
 
 def _module(name: object) -> ModuleType:

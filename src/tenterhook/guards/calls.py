@@ -1,7 +1,7 @@
-"""The values of guards: a tool call as a guard sees it, what it finds wrong with it, and its objection.
+"""The values of guards: a tool call as a guard sees it, what it finds wrong with it, and its answer.
 
-A guard collects findings; `objection` applies the hook's settings to them and words the reason, for every guard. The
-settings stand under `metadata` in HOOK.md, or in an override in hooks.toml:
+Before a call, a guard collects findings; `objection` applies the hook's settings to them and words the reason, for
+every guard. The settings stand under `metadata` in HOOK.md, or in an override in hooks.toml:
 
     allow: [rule, …]        rules that are off
     ask: [rule, …] or all   rules that ask instead of refusing
@@ -20,7 +20,7 @@ from ..shell.programs import resolved
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
     from ..shell.commands import ShellCommand
@@ -31,13 +31,15 @@ ASK, DENY = "ask", "deny"
 ALL = "all"
 SHELLS = ("shell", "bash", "run_shell_command", "exec_command", "local_shell", "execute")
 SHOWN_FINDINGS = 3
-_HEADERS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ ", "--- ")
+_HEADERS = (
+    *("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "),
+    *("+++ ", "--- ", "diff --git ", "rename from ", "rename to ", "copy to "),
+)
 _PATH_KEY = r"path|file|source|destination|target|directory|uri|name|glob|include|^(?:from|to|src|dst|dest)$"
 # Keys without `_` and `-`: of shell lines, of what a terminal is sent, of a program's arguments, of code.
 _LINES = frozenset("command cmd commands commandline cmdline script shell line code bash argv program exec run".split())
 _TYPED = frozenset("text input chars keys data stdin source".split())
 _ARGUMENTS = ("args", "arguments", "argv", "params")
-_MORE_KEYS = _LINES | _TYPED | {*_ARGUMENTS}
 _CODE = ("code", "source", "script")
 _TERMINAL = (
     "term",
@@ -77,6 +79,13 @@ class Objection(NamedTuple):
     findings: tuple[GuardFinding, ...] = ()  # the worst first, then in the order of the guard's rules
 
 
+class Replacement(NamedTuple):
+    """What the model is to see of a call instead of its output or error, and why."""
+
+    output: Any
+    reason: str
+
+
 class GuardedCall(NamedTuple):
     """A tool call, with the variables that a hook would have and the settings of the hook."""
 
@@ -85,18 +94,11 @@ class GuardedCall(NamedTuple):
     work_dir: str
     environment: Mapping[str, str]
     settings: Mapping[str, Any] = {}  # never changed
+    output: Any = None  # or the error; None before the call
 
     def argument(self, name: str) -> Any:
         """Return one argument of the call, or None."""
         return self.tool_input.get(name) if isinstance(self.tool_input, dict) else None
-
-    def line(self) -> str | list[str] | None:
-        """Return the shell line, or the program with its arguments, that the call would run."""
-        is_named = isinstance(self.tool_input, dict)
-        command = self.argument("command") or self.argument("cmd") if is_named else self.tool_input
-        if isinstance(command, list):
-            return [str(word) for word in command] or None
-        return command if command and isinstance(command, str) else None
 
     def directory(self) -> str:
         """Return the directory in which the call would run."""
@@ -126,20 +128,13 @@ def shell_lines(call: GuardedCall) -> list[str | list[str]]:
 
     Code of other languages is among them as the program that would run it.
     """
-    if call.tool_name in EDITORS:
+    given = call.tool_input if isinstance(call.tool_input, dict) or not is_shell(call) else {"command": call.tool_input}
+    if call.tool_name in EDITORS or not isinstance(given, dict):
         return []
-    line = call.line() if is_shell(call) else None
-    if isinstance(line, str) and isinstance(call.tool_input, dict):
-        others = {str(key).lower() for key in call.tool_input} & _MORE_KEYS
-        if len(others) == 1:
-            return [line]
-    if isinstance(call.tool_input, dict):
-        name = call.tool_name.lower()
-        keys = _LINES | _TYPED if any(part in name for part in _TERMINAL) else _LINES
-        found = [*_lines_in(call.tool_input, keys, any(part in name for part in _RUNS_CODE))]
-    else:
-        found = [] if line is None else [line]
-    return found or ([text for _, text in strings_in(call.tool_input, "")] if is_shell(call) else [])
+    name = call.tool_name.lower()
+    keys = _LINES | _TYPED if any(part in name for part in _TERMINAL) else _LINES
+    found = [*_lines_in(given, keys, any(part in name for part in _RUNS_CODE))]
+    return found or ([text for _, text in strings_in(given, "")] if is_shell(call) else [])
 
 
 def _lines_in(value: Any, keys: frozenset[str], runs_code: bool) -> Iterator[str | list[str]]:
@@ -149,12 +144,12 @@ def _lines_in(value: Any, keys: frozenset[str], runs_code: bool) -> Iterator[str
             yield from _lines_in(each, keys, runs_code)
         elif isinstance(each, str):
             rest = next((given[name] for name in _ARGUMENTS if name != key and given.get(name)), None)
-            yield [each, *map(str, rest)] if isinstance(rest, list) else f"{each} {rest or ''}".strip()
+            yield [each, *map(str, rest)] if isinstance(rest, list) else f"{each} {rest}" if rest else each
             if key in _CODE and runs_code:
                 yield ["python3", "-c", each]
         elif all(isinstance(word, str) for word in each):
             yield each
-            yield from (word for word in each if key == "commands" and " " in word)
+            yield from each if key == "commands" and any(" " in word for word in each) else ()
         else:
             yield from (word for word in each if isinstance(word, list) and all(isinstance(part, str) for part in word))
             yield from _lines_in(each, keys, runs_code)
@@ -170,8 +165,19 @@ def read(line: str | list[str], directory: str, variables: Mapping[str, str]) ->
     global _last_reading  # noqa: PLW0603  # the reader is a pure function: another thread may only make it read again
     last, asked = _last_reading, (line, directory, variables)
     if last is None or last[0] != asked:
-        last = _last_reading = asked, reader.read_any(line, directory, variables)
+        last = _last_reading = asked, reader.read(line, directory, variables)
     return last[1]
+
+
+def judged(
+    call: GuardedCall,
+    rules: Rules,
+    of_line: Callable[[str | list[str]], Iterable[GuardFinding]],
+    of_tool: Callable[[], Iterable[GuardFinding]] = tuple,
+) -> Objection | None:
+    """Return what a guard says about the shell lines of a call and, if it is of no shell, about the tool."""
+    found = [finding for line in shell_lines(call) for finding in of_line(line)]
+    return objection(call, found if is_shell(call) else (*found, *of_tool()), rules)
 
 
 def objection(call: GuardedCall, findings: Iterable[GuardFinding], rules: Rules) -> Objection | None:
@@ -235,6 +241,20 @@ def project_root(directory: str, home: str) -> str:
     return directory
 
 
+def by_program(rows: Iterable[tuple[str, ...]]) -> dict[str, list[tuple[str, ...]]]:
+    """Return the rows of a table by the programs that each begins with."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for programs, *row in rows:
+        for name in programs.split():
+            found.setdefault(name, []).append(tuple(row))
+    return found
+
+
+def is_below(path: str, directory: str) -> bool:
+    """Whether a path is a directory, or in it."""
+    return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
 def path_here(command: ShellCommand, path: str, home: str) -> str | None:
     """Return the absolute path on this machine that a command means; None for a path inside a container."""
     path = resolved(path, command.directory, home)
@@ -268,11 +288,11 @@ def paths_in(value: Any) -> Iterator[str]:
 
 def patched(text: str) -> Iterator[str]:
     """Yield the files that a patch names. As for Codex, blanks around a header do not count; `\\n` ends a line."""
-    for line in text.split("\n") if "*** " in text or "+++ " in text else ():
+    for line in text.split("\n") if any(head in text for head in ("*** ", "+++ ", "diff --git ")) else ():
         for head in _HEADERS:
             path = line.strip()[len(head) :] if line.strip().startswith(head) else ""
             if path and head[0] != "*":  # of a diff: `b/path`, tab, time; how many names are left out is not known
-                path = path.partition("\t")[0]
+                path = path.partition("\t")[0].rpartition(" b/")[2] if head[0] == "d" else path.partition("\t")[0]
                 yield path.partition("/")[2]
             if path and path != "/dev/null":
                 yield path

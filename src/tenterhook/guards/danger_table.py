@@ -2,13 +2,16 @@
 
 An expression is searched in the arguments, joined by blanks; a blank inside an argument is another character there, so
 that a text cannot look like options. `DEVICE` stands for a disk. ` <<< ` and what is piped in follow the arguments.
+An expression that begins with `| ` is searched in the commands whose output the program reads, and itself.
 The first row that is found counts.
 """
 
 from __future__ import annotations
 
 from ..basics import lazy_re as re
-from .calls import ASK, DENY
+from ..shell.programs import SHELLS, program
+from ..shell.syntax import STAR
+from .calls import ASK, DENY, by_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
@@ -31,7 +34,6 @@ GUARDS = (  # programs that protect a machine, or write down what happens on it
     r"|alf|littlesnitch\S*|opendns\S*|umbrella\S*|lulu|blockblock|santa\S*|pf|sentinel(?:one|ctl|d)\S*|ds_agent|esets|sophos\S*|sav-protect|mfe\S*|cylance\S*|aide|tripwire|rkhunter|falco|lkrg"
     r"|filebeat|auditbeat|packetbeat|splunk\S*|WinDefend|Windows-Defender|EventLog|MpsSvc|wscsvc|Sense)"
 )
-_LIFELINES = r"(?:sshd?|NetworkManager|systemd-(?:networkd|resolved|logind)|dbus|networking|network)"
 NO_HISTORY = r"\bHIST(?:FILE=(?:/dev/null)?(?=\s|$)|SIZE=0\b|FILESIZE=0\b|IGNORE=[*\ue004])"
 _ROOTS = "it gives an account root's rights"
 _PROTECTS = "that protects this machine"
@@ -50,6 +52,26 @@ _STARTS = "it changes how the machine starts"
 _FOR_OTHERS = "it uses this machine for somebody else's profit"
 _ATTACKS = "it attacks another machine"
 _NO_FIREWALL = "it takes the firewall's rules away"
+# Processes and packages that a machine needs.
+_NEEDED = (
+    r"(?:init|systemd|launchd|sshd|dbus-daemon|kernel_task|loginwindow|windowserver|gdm|xorg|networkmanager|crond?"
+    r"|dockerd|containerd)"
+)
+_ESSENTIAL = (
+    r"(?:libc6|libc-bin|glibc\S*|systemd|bash|dash|coreutils|util-linux|dpkg|apt|rpm|dnf|yum|pacman|sudo|linux-image\S*"
+    r"|linux-headers-generic|linux|kernel\S*|openssh-server|grub\S*|python3|python3-minimal|init|login|passwd|mount|tar"
+    r"|gzip|e2fsprogs|network-manager|networkmanager|base-files|libssl\S*|openssl|perl-base|filesystem|ubuntu-desktop"
+    r"|gnome-shell|xorg)(?=\s|$)"
+)
+_REMOVES_PACKAGES = (
+    r"^(?:-\S+ )*(?:remove|purge|erase|autoremove|uninstall|rm|del|-[eRrPC]\w*|--(?:erase|remove|purge|unmerge))\b"
+)
+_KILLS = r"^(?!-0 |.*(?:^|\s)-[lL](?=\s|$))"
+# A mode with the setuid bit, or a symbolic one that sets setuid or setgid.
+SETS_OWNER = r"(?:0?[4-7][0-7]{3}|(?:\S*,)?[ugoa]*[+=][rwxXt]*s[rwxXst]*(?:,\S*)?)"
+_SHELLS = " ".join(sorted(SHELLS))
+_NETCATS = "nc ncat netcat nc.traditional nc.openbsd"
+_FROM_SHELL = rf"| (?:^|\| )(?:{'|'.join(sorted(SHELLS))}) .*\| "
 _FILE_SYSTEMS = "ext2 ext3 ext4 xfs btrfs vfat fat ntfs f2fs exfat minix cramfs msdos reiserfs".split()
 
 ROWS = (
@@ -78,7 +100,12 @@ ROWS = (
     ("diskutil", r"(?i)^(?:erase|partition|secureErase|zero|reformat)|^apfs (?:delete|erase)", "disk", DENY,
      "it erases a disk"),
     ("flashrom", r"(?:^|\s)(?:-w|-E|--write|--erase)", "disk", DENY, "it overwrites the firmware"),
+    # files
+    ("rm", r"(?:^|\s)--no-preserve-root\b", "delete-system", DENY,
+     "--no-preserve-root is there to delete the root of the file system"),
     # accounts and rights
+    ("install", rf"(?:^|\s)(?:-\w*m ?|--mode[= ]){SETS_OWNER}(?=\s|$)", "permissions", DENY,
+     "it then runs with its owner's rights"),
     ("setcap",
      r"(?i)cap_(?:set[ug]id|setfcap|dac_\w+|sys_(?:admin|ptrace|module|rawio)|chown|fowner)|(?:^|\s)(?:all)?[+=]",
      "permissions", DENY, "it then runs with root's rights"),
@@ -108,7 +135,15 @@ ROWS = (
     ("chpasswd", "", "system-files", DENY, "it replaces passwords"),
     ("dscl", r"(?i)-create /Users/", "system-files", ASK, "it makes an account"),
     ("dscl", r"(?i)-delete /Users", "system-files", DENY, "it deletes an account"),
-    # services
+    # processes and services
+    ("kill", rf"{_KILLS}(?:-1$|.*\s-1(?=\s|$))", "kill", ASK, "-1 stands for every process there is"),
+    ("kill", rf"{_KILLS}(?:.*(?<!-[sn])\s)?1(?=\s|$)", "kill", ASK, "process 1 is the system itself"),
+    ("killall5", "", "kill", ASK, "it ends every process there is"),
+    ("pkill", rf"(?:^|\s)[.*^${STAR}]+(?=\s|$)", "kill", ASK, "it ends every process there is"),
+    ("pkill killall skill slay", r"^(?:-\S+ )*(?:-[uU]|--(?:user|euid|uid))[= ]?\S+(?: -\S+)*$", "kill", ASK,
+     "it ends every process of an account"),
+    ("pkill killall skill slay", rf"(?:^|\s)\^?(?:\S*/)?{GUARDS}\$?(?=\s|$)", "security", DENY, _PROTECTS),
+    ("pkill killall skill slay", rf"(?i)(?:^|\s)\^?(?:\S*/)?{_NEEDED}\$?(?=\s|$)", "kill", ASK, "the machine needs it"),
     ("shutdown reboot halt poweroff pm-suspend pm-hibernate",
      r"^(?!.*(?:^|\s)(?:-c|-w|--show|--wtmp-only)(?:\s|$))", "shut-down", ASK, _ENDS_ALL),
     ("init telinit", r"^[016sS]$", "shut-down", ASK, _ENDS_ALL),
@@ -150,6 +185,9 @@ ROWS = (
      _OFF_NETWORK),
     ("ifconfig", r"^(?!lo)\w+ down", "shut-down", ASK, _OFF_NETWORK),
     ("nmcli", r"\bnetworking off|\bradio all off", "shut-down", ASK, _OFF_NETWORK),
+    ("crontab", r"(?:^|\s)-[^\Wu]*r", "persistence", ASK, "it deletes every scheduled job"),
+    ("crontab", r"(?:^|\s)-[^\Wu]*e", "persistence", ASK, "it edits scheduled jobs"),
+    ("crontab", r"^(?:-u ?\S+ )?(?!-\w)\S|^ <<<", "persistence", ASK, "it replaces every scheduled job"),
     ("at batch", r"^(?!.*(?:^|\s)-(?:l|c|d|r|V)\b)", "persistence", ASK, _BY_ITSELF),
     ("insmod", r"\w", "system-files", ASK, "it loads code into the kernel"),
     ("modprobe", r"^(?!.*(?:^|\s)(?:-[ncDVR]|--(?:dry-run|show\S*|resolve-alias|version|showconfig))\b).*\w",
@@ -213,6 +251,8 @@ ROWS = (
     ("apt apt-get aptitude dpkg rpm dnf yum pacman apk",
      rf"^(?=.*(?:^|\s)(?:remove|purge|erase|uninstall|del|-\w*[rPRe]\w*)\b)"
      rf"(?=.*\s{GUARDS}(?:\s|$))", "security", DENY, _PROTECTS),
+    ("apt apt-get aptitude dpkg yum dnf rpm zypper pacman apk emerge", rf"{_REMOVES_PACKAGES}.*\s{_ESSENTIAL}",
+     "packages", DENY, "the system needs it"),
     ("wajig apt apt-get aptitude",
      r"^(?!.*(?:^|\s)(?:-s|--simulate|--dry-run|--just-print|--no-act)\b)(?:(?:-\S+ )*purge\b"
      r"|(?:\S+ )*--purge\b)", "packages", ASK, _PURGES),
@@ -220,6 +260,9 @@ ROWS = (
     ("pacman", r"^-R\w*n", "packages", ASK, _PURGES),
     ("snap", r"^remove\b.*--purge", "packages", ASK, _PURGES),
     ("brew", r"^(?:uninstall|remove|rm)\b.*--(?:zap|ignore-dependencies)", "packages", ASK, _PURGES),
+    ("apt apt-get aptitude dpkg yum dnf rpm zypper pacman apk emerge",
+     _REMOVES_PACKAGES + "(?=.*(?:[\ue004-\ue006]|\\s[*](?:\\s|$)))", "packages", ASK,
+     "it removes more packages than are named"),
     # protections
     ("iptables ip6tables", r"(?:^|\s)(?:-F|--flush|-X)\b|(?:-P|--policy) \w+ ACCEPT", "security", DENY, _NO_FIREWALL),
     ("iptables ip6tables", r"(?:-P|--policy) (?:INPUT|OUTPUT) DROP", "security", DENY, "nobody gets through then"),
@@ -299,7 +342,17 @@ ROWS = (
     ("eas", r"^submit\b", "publish", ASK, _OTHERS_GET_IT),
     ("gh glab", r"^release create\b|^release upload\b.*--clobber|^repo edit\b.*--visibility[= ]public", "publish",
      ASK, _OTHERS_GET_IT),
-    # containers that are this machine, connections
+    # connections
+    (_SHELLS, r"| (?:^|\| )(?:(?:ncat|telnet|fetch|dig|drill|host|nslookup) |openssl .*s_client\b).*\| ",
+     "remote-shell", DENY, "its input comes over the network"),
+    (_NETCATS, r"(?:^|\s)(?:-\w*[ec] ?|--(?:sh-)?exec[= ])\S*sh", "remote-shell", DENY,
+     "it gives a shell to the other end"),
+    (f"{_NETCATS} telnet", _FROM_SHELL, "remote-shell", DENY, "what a shell prints goes over the network"),
+    ("openssl", rf"{_FROM_SHELL}openssl .*s_client\b", "remote-shell", DENY,
+     "what a shell prints goes over the network"),
+    ("socat", r"(?i)^(?=.*\b(?:exec|system):)(?=.*\b(?:tcp|udp|openssl|ssl)[\w-]*:)", "remote-shell", DENY,
+     "it connects a program to the network"),
+    # containers that are this machine
     ("docker podman nerdctl", r"^run\b(?=.*--privileged)(?=.*(?:-v|--volume)[= ]?/:/)", "permissions", DENY,
      "the container has the whole machine and may do anything"),
     ("docker podman nerdctl",
@@ -340,6 +393,65 @@ ROWS = (
     ("auditctl", r"(?:^|\s)(?:-D|-e ?0)", "traces", DENY, "it switches the audit off"),
     ("wevtutil", r"^(?:cl|clear-log)\b", "traces", DENY, "it deletes the system's log"),
 )  # fmt: skip
+
+_ALL = rf"(?:\.|\./|:/|\*|{STAR}|\.\.)(?=\s|$)"
+_UNTRACKED = "files that git does not track are deleted"
+_REWRITES = "it rewrites the whole history"
+_UNREACHABLE = "lost commits cannot be restored any more"
+_FORCED = r"\s(?:(?!-[bB])-\w*f\w*|--forc?e?)(?=\s|$)"
+_DRY = r"(?!.*\s(?:-\w*n\w*|--dry-run)(?=\s|$))"
+_MAKES_BRANCH = r"(?!.*\s(?:-[bBtdl]|--(?:orphan|track|detach))\b)"
+_OPERAND = r"(?:\s(?:(?:-U|--(?:conflict|unified|inter-hunk-context)) \S+|-\S+))*+\s[^-\s]\S*"  # after any options
+# Subcommands of git: an expression that is searched in their arguments (each after a blank), the rule, why. All are
+# asked about; the rule `discard-work` is for what git cannot restore.
+_GIT = {
+    "reset": ((r"\s--(?:har?d?|merg?e?)(?=\s|$)", _UNCOMMITTED),),
+    "clean": ((rf"^{_DRY}.*{_FORCED}", _UNTRACKED),),
+    "checkout": (
+        (rf"{_FORCED}|\s{_ALL}|\s--\s|\s--(?:pathspec-from-file|ours|theirs)\b", _UNCOMMITTED),
+        (rf"^{_MAKES_BRANCH}{_OPERAND}{_OPERAND}", _UNCOMMITTED),
+    ),
+    "switch": ((r"^(?!\s--\s).*\s(?:(?!-[cC])-\w*f\w*|--forc?e?|--discard-changes)(?=\s|$)", _UNCOMMITTED),),
+    "restore": ((r"^(?!.*\s(?:-S|--staged)\b(?!.*\s(?:-W|--worktree)\b))(?=.*\s[^-\s])", _UNCOMMITTED),),
+    "stash": ((r"^ (?:clear|drop)\b", "what was stashed is lost"),),
+    "reflog": ((rf"^ (?:expire|delete)\b{_DRY}", _UNREACHABLE),),
+    "gc": ((r"\s--prune[= ](?:now|all)", _UNREACHABLE),),
+    "prune": ((rf"^{_DRY}", _UNREACHABLE),),
+    "tag": (("^ (?:-d|--delete) .*[\ue000-\ue006]", "it deletes tags that another command names"),),
+    "update-ref": ((r"\s(?:-d|--delete)\b", "it deletes a branch or tag"),),
+    "rm": ((rf"^(?!.*\s--cached\b){_DRY}.*(?:{_FORCED}|\s-\w*r.*\s{_ALL})", _UNCOMMITTED),),
+    "worktree": ((rf"^ remove\b.*{_FORCED}", "uncommitted changes in it are lost"),),
+    "submodule": ((rf"^ (?:deinit|update)\b.*{_FORCED}", "uncommitted changes in submodules are lost"),),
+    "read-tree": ((r"^(?=.*\s--reset\b)(?=.*\s-u\b)", _UNCOMMITTED),),
+    "branch": (
+        (r"\s-\w*D", "it deletes a branch, merged or not"),
+        (rf"^(?=.*{_FORCED})(?=.*\s(?:-\w*d|--delete))", "it deletes a branch, merged or not"),
+        (r"\s-M \S+ \S", "it overwrites a branch"),
+        (rf"^(?=.*{_FORCED})(?!.*\s(?:-[mMcC]|--move|--copy)\b)", "it moves a branch, and its commits may be lost"),
+    ),
+    "checkout-index": ((rf"^(?!.*\s(?:-n|--no-create)\b).*{_FORCED}", _UNCOMMITTED),),
+    "filter-branch": ((r"", _REWRITES),),
+    "filter-repo": ((rf"^{_DRY}", _REWRITES),),
+}
+# Settings that name what git runs, with a path outside the project, or a command.
+_GIT_RUNS = (
+    r"(?i)(?:core\.(?:hookspath|fsmonitor|pager|editor|askpass|gitproxy)|init\.templatedir|\w+\.external"
+    r"|\w+\.\S*(?:program|command|cmd)|sequence\.editor) (?:~|/|!|.*[;|&`$])"
+    r"|filter\.\S+\.(?:smudge|clean|process) (?!git-lfs)\S|core\.sshcommand \S"
+    r"|(?:alias\.\S+|credential\.\S*helper) !(?!git\b|gh\b|glab\b|/usr/bin/gh\b|aws\b)"
+    r"|url\.\S+\.(?:push)?insteadof (?!https?://github\.com/?$|git@)(?=.*://)"
+)
+GIT_ROWS = {
+    **{name: tuple((text, "discard-work", why) for text, why in rows) for name, rows in _GIT.items()},
+    "config": ((_GIT_RUNS, "persistence", "git runs what it names"),),
+    "push": (
+        (rf"^{_DRY}.*\s--(?:mirror|prune)\b", "publish",
+         "it deletes what the remote repository has and this one has not"),
+        (rf"^{_DRY}.*\s(?:(?:-\w*d\w*|--delete)(?=\s|$)|:\S)", "publish",
+         "it deletes a branch or tag that others have"),
+        (rf"^{_DRY}.*\s(?:-\w*f\w*(?=\s|$)|--force|\+\S)", "publish", "it overwrites what others may have pushed"),
+    ),
+}  # fmt: skip
 
 # A loop that gives one value after another to a program that logs in.
 _EACH = r"\$\{?(?:\1|\2)\b"
@@ -437,19 +549,9 @@ _WINDOWS = frozenset(
     "fsutil irm iwr".split()
 )
 
-_BY_PROGRAM: dict[str, list[tuple[str, str, str, str, str]]] = {}
-for _row in ROWS:
-    for _name in _row[0].split():
-        _BY_PROGRAM.setdefault(_name, []).append(_row)
-
-
+BY_PROGRAM = by_program(ROWS)
 # Options with which a program shows what it would do, or takes it back.
 _NO_EFFECT = frozenset("--help --dry-run --no-act --simulate --just-print --undo --whatif -WhatIf /?".split())
-
-
-def programs() -> list[str]:
-    """Return the names of the programs that have rows."""
-    return list(_BY_PROGRAM)
 
 
 def found(expression: str, text: str) -> bool:
@@ -469,7 +571,7 @@ def joined(words: list[str]) -> str:
 
 def dangers(command: ShellCommand) -> Iterator[tuple[str, str, str]]:
     """The danger that the words of a command tell, if there is one: rule, decision, why."""
-    rows = _BY_PROGRAM.get(command.name, ())
+    rows = BY_PROGRAM.get(command.name, ())
     if not rows or command.words[1:] == ["--version"] or not _NO_EFFECT.isdisjoint(command.words):
         return
     said = joined(command.words[1:])
@@ -478,10 +580,12 @@ def dangers(command: ShellCommand) -> Iterator[tuple[str, str, str]]:
     if len(said) > LONGEST:
         yield "unreadable", ASK, "its arguments are too long to be checked"
         return
-    for _, expression, rule, decision, why in rows:
+    pipeline = " | ".join(joined([program(words[0]), *words[1:]]) for words in (*command.upstream, command.words))
+    for expression, rule, decision, why in rows:
         if command.contained and rule not in REACHING_OUT:
             continue
-        if found(expression, said):
+        is_piped = expression.startswith("| ")
+        if found(expression[2:], pipeline[-LONGEST:]) if is_piped else found(expression, said):
             yield rule, decision, why
             return
 

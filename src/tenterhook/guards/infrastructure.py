@@ -11,11 +11,13 @@ from itertools import pairwise
 from ..basics import lazy_re as re
 from ..shell.programs import arguments, has
 from ..shell.syntax import UNKNOWNS, decoded
-from .calls import GuardFinding, objection, read
+from .calls import GuardFinding, by_program, judged, read
 from .infrastructure_table import API_VERBS, OTHER_VERBS, PASS, ROWS, VERBS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..shell.reader import ShellCommand
     from .calls import GuardedCall, Objection
 
@@ -100,34 +102,30 @@ _DROPPING_CALL = (
     r"\.(?:drop_database|drop_collection|dropDatabase|drop_all|flushall|flushdb"
     r"|delete_many\(\s*\{\s*\}|deleteMany\(\s*\{\s*\}|drop\(\s*\))"
 )
-_BY_PROGRAM: dict[str, list[tuple[str, str, str]]] = {}  # filled when first asked
+_BY_PROGRAM = by_program(ROWS)
 
 
 def judge(call: GuardedCall) -> Objection | None:
     """Ask about a call whose shell line would delete something that others use."""
-    line = call.line()
-    if line is None:
-        return None
+    return judged(call, RULES, lambda line: _of_line(call, line))
+
+
+def _of_line(call: GuardedCall, line: str | list[str]) -> Iterator[GuardFinding]:
     reading = read(line, call.directory(), call.environment)
-    findings = []
     for command in reading.commands:
-        found = decide(command)
-        if found is not None:
+        if found := decide(command):
             rule, decision = found
-            findings.append(GuardFinding(rule, decision, command.shown, f"it {RULES[rule][0]}", command.span))
-    findings += [
-        GuardFinding(rule, "ask", "…", f"it {RULES[rule][0]}")
-        for rule in ("cloud", "database")
-        if any(_deletes_by_code(rule, code[:LONGEST]) for code in reading.code)
-    ]
-    return objection(call, findings, RULES)
+            yield GuardFinding(rule, decision, command.shown, f"it {RULES[rule][0]}", command.span)
+    for rule in ("cloud", "database"):
+        if any(_deletes_by_code(rule, code[:LONGEST]) for code in reading.code):
+            yield GuardFinding(rule, "ask", "…", f"it {RULES[rule][0]}")
 
 
 def decide(command: ShellCommand) -> tuple[str, str] | None:
     """Return the class of what a command would delete and the decision about it, or None."""
     name, words = _program(command)
     words = words[:MOST]
-    rows = _rows().get(name)
+    rows = _BY_PROGRAM.get(name)
     if rows is None:
         is_cmdlet = "-" in name and re.fullmatch(_CMDLET, name) and "-whatif" not in command.shown.lower()
         return ("cloud", "ask") if is_cmdlet else None
@@ -156,14 +154,6 @@ def _deletes_by_code(rule: str, code: str) -> bool:
     return any(map(_deletes_data, literals)) or bool(re.search(_DROPPING_CALL, code))
 
 
-def _rows() -> dict[str, list[tuple[str, str, str]]]:
-    if not _BY_PROGRAM:
-        for programs, *row in ROWS:
-            for name in programs.split():
-                _BY_PROGRAM.setdefault(name, []).append((row[0], row[1], row[2]))
-    return _BY_PROGRAM
-
-
 def _program(command: ShellCommand) -> tuple[str, list[str]]:
     """Return the program and its arguments: `kubectl` for `k3s kubectl`, `prisma` for `yarn prisma`, or the jar."""
     name, words = command.name, command.words[1:]
@@ -172,7 +162,7 @@ def _program(command: ShellCommand) -> tuple[str, list[str]]:
         return (words[at].rpartition("/")[2][: -len(".jar")], words[at + 1 :]) if at >= 0 else (name, words)
     if name in ("k3s", "microk8s", "minikube") and words[:1] == ["kubectl"]:
         return "kubectl", words[1:]
-    if name in ("yarn", "pnpm", "bun") and words and words[0] in _rows():
+    if name in ("yarn", "pnpm", "bun") and words and words[0] in _BY_PROGRAM:
         return words[0], words[1:]
     return name, words
 

@@ -80,7 +80,7 @@ SHOWING_GIT = frozenset("add diff grep hash-object apply blame".split())
 _LISTS = r"-?-files0?-from\b.*|--check|-[cf]"
 RECURSIVE = frozenset("rg ag ack tar bsdtar zip 7z rsync scp rclone".split())  # without an option
 READING_GIT = frozenset("add diff log show status blame commit ls-files check-ignore grep rev-parse cat-file".split())
-UNPACKERS = frozenset("tar bsdtar unzip unrar 7z 7za 7zz cpio pax ar dpkg dpkg-deb python".split())
+UNPACKERS = frozenset("tar bsdtar unzip unrar 7z 7za 7zz cpio pax ar dpkg dpkg-deb python rsync".split())
 MOUNTERS = ("mount", "umount", "bindfs", "sshfs", "fusermount", "fusermount3")
 STOPPERS = ("kill", "pkill", "killall", "skill", "fuser")
 SERVICES = ("systemctl", "launchctl", "service", "rc-service", "sv", "brew")
@@ -92,7 +92,9 @@ _REPLACING = (
     r"uninstall|remove|rm|purge|autoremove|reinstall|upgrade|inject|--force-reinstall|--force|-U|--upgrade|-R|-Rs?n?|"
     r"--target|-t|--ignore-installed|-I|--reinstall|--editable|-e"
 )
-AGENTS = frozenset("claude codex copilot droid gemini kimi kimi-cli kimi-code qwen".split())
+AGENTS = frozenset(
+    "claude cline codex copilot droid gemini hermes kimi kimi-cli kimi-code opencode openhands pi qwen vibe".split()
+)
 _AGENTS = rf"(?<![\w./-])(?:{'|'.join(sorted(AGENTS))})(?![\w./-])"
 MOVING = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", *MOVED)
 # Modes of a directory that let no other account write to it, and the owner in.
@@ -124,7 +126,7 @@ def _findings(call: GuardedCall) -> Iterator[GuardFinding]:
         for line in shell_lines(call) if "patch" not in call.tool_name.lower() else ():
             yield from check.of_line(line)
     except TooManyPaths:
-        part = str(call.line() or call.tool_name)[:80]
+        part = str((shell_lines(call) or [call.tool_name])[0])[:80]
         yield GuardFinding(
             "change-hooks", ASK, part, f"it names more than {MOST_PATHS} paths, any of which may be protected"
         )
@@ -220,19 +222,22 @@ class _Check:
                 decision = DENY if named else ASK
                 yield SECRETS, f"it reads {SECRETS}, which are in {decoded(word)}", decision
             links = name == "ln" or (name == "cp" and {*command.words} & {"-l", "-s", "--link", "--symbolic-link"})
-            near = named or self._kept_in(command, word) if links else None
-            if near:
+            if links and (near := named or self._kept_in(command, word)):
                 yield near, f"it makes a link into {near}", DENY
             if named and not reads(command):
                 yield named, f"it may change {named}", ASK
+        for effect in effects(command) if name in UNPACKERS else ():
+            path = self._resolved(command, effect.path)
+            is_inside = f"{path}/".startswith(f"{self.call.work_dir}/")
+            if not is_inside and effect.kind == "write" and (near := self.protected(path, True)):
+                yield near, f"it puts what it unpacks or copies into {decoded(effect.path)}, and may change {near}", ASK
         runs = programs.inner(command.words, command.stdin)
         for code in [str(each.value)[:LONGEST_CODE] for each in runs if each.kind == "code"]:
             yield from self._of_code(command, code)
         is_known = name in READERS or (name == "git" and reads(command))
-        if not is_known and not any(each.kind in ("words", "shell") for each in runs):
-            here = self.protected(self._resolved(command, "."), False)
-            if here:
-                yield here, f"it runs in a directory of {here}, and may change it", ASK
+        is_known = is_known or any(each.kind in ("words", "shell") for each in runs)
+        if not is_known and (here := self.protected(self._resolved(command, "."), False)):
+            yield here, f"it runs in a directory of {here}, and may change it", ASK
 
     def _of_code(self, command: ShellCommand, code: str) -> Iterator[tuple[str, str, str]]:
         """Yield what a program in plain sight may change: it names a protected place, and has calls that write."""
@@ -241,8 +246,7 @@ class _Check:
         writes = re.search(_WRITES_IN_CODE, code) is not None
         for text in re.split(r"['\"\n]", code)[:MOST_STRINGS] if writes else ():
             is_path = len(text) < 300 and re.fullmatch(r"[~.\w/-]*[/.][~.\w/-]*", text)
-            what = (self._named_by(command, text) or self._kept_in(command, text)) if is_path else None
-            if what:
+            if is_path and (what := self._named_by(command, text) or self._kept_in(command, text)):
                 yield what, f"it may change {what}", ASK
 
     def _holds_secrets(self, command: ShellCommand, word: str) -> bool:
@@ -267,8 +271,7 @@ class _Check:
                 yield SECRETS, f"it reads {SECRETS}", ASK
             if is_inside and other.words and changes:
                 ours = re.search(r"\btenterhook\b", " ".join(other.words).lower()) and "Tenterhook itself"
-                what = ours or self._selected(other)
-                if what:
+                if what := ours or self._selected(other):
                     yield what, f"it may change {what}, whose place `{other.shown}` prints", ASK
 
     def _changes(self, command: ShellCommand) -> Iterator[tuple[str, str]]:
@@ -276,10 +279,9 @@ class _Check:
         words = command.words
         if command.name == "find":
             yield from self._found_by(command, Find(words))
-        if (command.name in ("fd", "fdfind") or command.through[-1:] == ("xargs",)) and _changes_files(words):
-            what = self._selected(command)
-            if what:
-                yield what, f"it changes {what}"
+        is_told = command.name in ("fd", "fdfind") or command.through[-1:] == ("xargs",)
+        if is_told and _changes_files(words) and (what := self._selected(command)):
+            yield what, f"it changes {what}"
         for effect in effects(command):
             if effect.kind == "delete" and command.name == "find":
                 continue
@@ -293,16 +295,18 @@ class _Check:
                 what = self._kept_in(command, effect.path)
             if what:
                 yield what, f"it {SAID[effect.kind]} {decoded(effect.path)}, {what}"
-        for word in words[1:] if command.name in MOUNTERS else ():
-            what = self.protected(self._resolved(command, word), True)
-            if what:
-                yield what, f"it mounts something over {what}, or under another name"
-        if command.name in (*PATCHERS, "patch") or (command.name == "git" and {"apply", "am"} & set(words)):
-            for text in (command.stdin or "", *words[1:]):
-                for path in patched(text):
-                    what = self.protected(self._resolved(command, path), True)
-                    if what:
-                        yield what, f"it changes {decoded(path)}, {what}"
+        for what, _ in self._protected_among(command, words[1:] if command.name in MOUNTERS else ()):
+            yield what, f"it mounts something over {what}, or under another name"
+        is_patch = command.name in (*PATCHERS, "patch") or (command.name == "git" and {"apply", "am"} & set(words))
+        for text in (command.stdin or "", *words[1:]) if is_patch else ():
+            for what, path in self._protected_among(command, patched(text)):
+                yield what, f"it changes {decoded(path)}, {what}"
+
+    def _protected_among(self, command: ShellCommand, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Yield what each path belongs to that is protected, and the path."""
+        for path in paths:
+            if what := self.protected(self._resolved(command, path), removes=path != "."):
+                yield what, path
 
     def _found_by(self, command: ShellCommand, find: Find) -> Iterator[tuple[str, str]]:
         """Yield what is protected below the starts of a `find` that deletes or changes, unless its tests exclude it."""
@@ -320,8 +324,7 @@ class _Check:
         """Return what the commands name whose output decides what this one changes: `grep -l … | xargs sed -i …`."""
         for words in (*command.upstream, command.words):
             for word in words[1:] if program(words[0]) not in ("echo", "printf") else ():
-                what = self._named_by(command, word) or self._kept_in(command, word)
-                if what:
+                if what := self._named_by(command, word) or self._kept_in(command, word):
                     return what
                 name = decoded(word).rpartition("/")[2].lower()
                 if name in ("hook.md", "settings.json", "settings.local.json") and program(words[0]) != "sed":
@@ -344,13 +347,8 @@ class _Check:
         selected = line if UNKNOWN in "".join(words) else " ".join(words)
         if name in STOPPERS and ("tenterhook" in selected or any(map(_is_part_of_our_name, words[1:MOST_STRINGS]))):
             yield "weaken", "it stops Tenterhook"
-        at = (
-            next((at for at, word in enumerate(words[:-1]) if word in ("-m", "-mpip")), None)
-            if name == "python"
-            else None
-        )
-        installer = program(words[at + 1] if words[at] == "-m" else "pip") if at is not None else name
-        if installer in INSTALLERS and _replaces(words):
+        names = {name, *(program(other[0]) for other in (programs.other_names(words) if words else ()))}
+        if names & INSTALLERS and _replaces(words):
             yield "weaken", "it removes or replaces Tenterhook"
         only_names_it = name != "tenterhook" and (name == "git" or name in READERS)
         if only_names_it or (command.contained and not command.mounts) or any(each.kind != "file" for each in runs):
@@ -364,10 +362,8 @@ class _Check:
             called, is_refused = protected_places.command_in(words[at + 1 :])
             if is_refused:
                 yield "weaken", f"`tenterhook {called}` is for the person"
-            for path in written(called, words[at + 1 :]):
-                what = self.protected(self._resolved(command, path), removes=path != ".")
-                if what:
-                    yield what, f"it writes to {decoded(path)}, {what}"
+            for what, path in self._protected_among(command, written(called, words[at + 1 :])):
+                yield what, f"it writes to {decoded(path)}, {what}"
 
     def protected(self, path: str, removes: bool) -> str | None:
         """Return what a path, or a pattern of paths, belongs to that the agent may not change, or None."""
@@ -383,11 +379,9 @@ class _Check:
         """Return what an argument of a command names, `--file=path` and `@path` too."""
         address = word.partition(":")[2] if command.name == "socat" else ""
         for text in dict.fromkeys((word, word.rpartition("=")[2], word.rpartition("@")[2], address)):
-            if text and not text.startswith("-") and "\n" not in text and len(text) < 1000:
-                path = self._resolved(command, text)
-                what = self.protected(path, False)
-                if what:
-                    return what
+            is_path = text and not text.startswith("-") and "\n" not in text and len(text) < 1000
+            if is_path and (what := self.protected(self._resolved(command, text), False)):
+                return what
         return None
 
     def _kept_in(self, command: ShellCommand, word: str) -> str | None:
@@ -474,7 +468,9 @@ def _is_without_hooks(words: list[str]) -> bool:
         is_setting = option in ("-c", "--config", "--disable", "set") or (word[:2] == "-c" and "=" in word)
         if (
             "disableAllHooks" in word
-            or option in ("--bare", "--settings")
+            or option in ("--bare", "--pure", "--settings", "--safe-mode")
+            or (word == "plugins" and "tenterhook" in words)
+            or (option == "--config" and value[:1] in ("/", ".", "~"))  # a directory or a file instead of the person's
             or (option == "--setting-sources" and "user" not in value.split(","))
             or (is_setting and "hooks" in f"{word} {value}")
         ):
@@ -542,7 +538,7 @@ def _reads_directories(command: ShellCommand) -> bool:
 def reads(command: ShellCommand) -> bool:
     """Whether a command that is given a path only reads it, or runs others that are judged by themselves."""
     if command.name == "git":
-        _, at = programs.split_options(command.words, "cC", ("--git-dir", "--work-tree"))
+        _, at = programs.git_options(command.words)
         return command.words[at : at + 1] == [] or command.words[at] in READING_GIT
     runs = programs.inner(command.words, command.stdin)
     return decoded(command.name) in READERS or any(inner.kind != "file" for inner in runs)

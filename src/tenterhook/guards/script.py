@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from ..basics import light_json
-from .calls import DENY, GuardedCall
+from ..events import NAMES_OF_TOOL
+from .calls import DENY, GuardedCall, Replacement
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +16,11 @@ if TYPE_CHECKING:
     from .calls import Objection
 
 
+_OUTPUT_KEYS = ("tool_output", "tool_response", "error")
+
+
 def run(
-    judge: Callable[[GuardedCall], Objection | None],
+    judge: Callable[[GuardedCall], Objection | Replacement | None],
     payload: bytes,
     environment: Mapping[str, str],
     settings: Mapping[str, Any],
@@ -25,8 +29,11 @@ def run(
     try:
         event = light_json.loads(payload.decode())
         work_dir = str(event.get("work_dir") or event.get("cwd") or os.getcwd())
-        tool = str(event.get("tool_name", ""))
-        return printed(judge(GuardedCall(tool, event.get("tool_input"), work_dir, environment, settings)))
+        kind = event.get("tool_kind")  # of a tool of one's own
+        tool = str(kind if kind in NAMES_OF_TOOL else event.get("tool_name", ""))
+        output = next((event[key] for key in _OUTPUT_KEYS if event.get(key) is not None), None)
+        call = GuardedCall(tool, event.get("tool_input"), work_dir, environment, settings, output)
+        return printed(judge(call))
     except Exception as error:  # noqa: BLE001  # whatever it is, the program that runs the hook must be told
         status = 1 if settings.get("on_failure", "open") == "open" else 2
         return status, "", light_json.printable(f"the guard failed: {failure(error)}\n")
@@ -37,10 +44,12 @@ def failure(error: Exception) -> str:
     return f"{type(error).__name__}: {error}".removesuffix(": ")
 
 
-def printed(objection: Objection | None) -> tuple[int, str, str]:
-    """Return the exit status, stdout and stderr by which a script says what a guard objects to."""
-    if objection is None:
+def printed(said: Objection | Replacement | None) -> tuple[int, str, str]:
+    """Return the exit status, stdout and stderr by which a script says what a guard says."""
+    if said is None:
         return 0, "", ""
-    if objection.decision == DENY:
-        return 2, "", light_json.printable(objection.reason) + "\n"
-    return 0, light_json.dumps({"decision": objection.decision, "reason": objection.reason}) + "\n", ""
+    if isinstance(said, Replacement):
+        return 0, light_json.dumps({"modified_output": said.output, "reason": said.reason}) + "\n", ""
+    if said.decision == DENY:
+        return 2, "", light_json.printable(said.reason) + "\n"
+    return 0, light_json.dumps({"decision": said.decision, "reason": said.reason}) + "\n", ""

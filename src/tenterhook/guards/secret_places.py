@@ -6,6 +6,7 @@ from ..basics import lazy_re as re
 from ..basics.named_tuples import cached
 from ..shell.syntax import PATTERNS
 from ..shell.words import pattern_matches
+from .calls import by_program
 
 # Rule, and ends of paths, in any home or project.
 PLACES = (
@@ -179,12 +180,10 @@ def rule_of(path: str) -> str | None:
     return next((rule for rule, expression in _expressions() if re.fullmatch(expression, path)), None)
 
 
-@cached(1)
-def _stores() -> dict[str, str]:
-    return {name: expression for names, expression in STORES for name in names.split()}
+_BY_PROGRAM = by_program(STORES)
 
 
 def prints_secrets(name: str, words: list[str]) -> bool:
     """Whether a program is asked for a secret that it keeps."""
-    expression = _stores().get(name)
-    return expression is not None and re.search(expression, " ".join(words[:50])[:LONGEST]) is not None
+    text = " ".join(words[:50])[:LONGEST]
+    return any(re.search(expression, text) is not None for (expression,) in _BY_PROGRAM.get(name, ()))

@@ -10,7 +10,7 @@ from ..shell import programs, reader
 from ..shell.effects import effects
 from ..shell.programs import LANGUAGES, SHELLS, program, resolved
 from ..shell.syntax import STAR, UNKNOWN
-from .calls import ASK, DENY, GuardFinding, is_shell, objection, paths_in, read, shell_lines
+from .calls import ASK, DENY, GuardFinding, judged, path_here, paths_in, read
 from .secret_places import LONGEST, prints_secrets, rule_of
 
 TYPE_CHECKING = False
@@ -90,7 +90,6 @@ _TOOLS = (
     r"(?i)(?:.*/)?(?:mimi(?:katz|penguin)|lazagne|linpeas|winpeas|pypykatz|secretsdump|linikatz|swiftbelt|chainbreaker"
     r"|keychaindump|unshadow|ssh2john|gpg2john|keepass2john|zip2john|truffle(?:snout)|hashdump|creddump\w*|3snake)(?:\.\w+)?"
 )
-_INPUT = r"(?<![<&])<\s*(?![<&(])(\"[^\"]*\"|'[^']*'|[^\s<>|;&()'\"]+)"
 _NAMED = r"\.(?:ssh|aws|gnupg|env|netrc|npmrc|kube)\b|/etc/shadow|id_(?:rsa|ed25519)|credentials"
 _NAMES = r"(?i)pass(?:w|phrase)|secret|token|api[_-]?key|private[_ -]?key|credential|AKIA"
 _REVEALING = r"\$\{?!?(\w*(?:SECRET|TOKEN|PASSW|API_?KEY|PRIVATE_?KEY|CREDENTIAL|ACCESS_KEY)\w*)"
@@ -112,8 +111,7 @@ _CHANGING_TOOL = r"(?i)write|create|edit|replace|patch|delete|remove|move|rename
 def judge(call: GuardedCall) -> Objection | None:
     """Ask about reading secrets and refuse sending them, in shell lines and in other tools."""
     check = _Check(call)
-    found = [finding for line in shell_lines(call) for finding in check.of_line(line)]
-    return objection(call, found if is_shell(call) else (*found, *check.of_tool()), RULES)
+    return judged(call, RULES, check.of_line, check.of_tool)
 
 
 class _Check:
@@ -179,12 +177,7 @@ class _Check:
                 yield _finding(rule, decision, command.shown, command.span)
 
     def _of_text(self, line: str) -> Iterator[GuardFinding]:
-        """Yield what is wrong with the input of a loop, and with expressions of PowerShell."""
-        for found in re.finditer(r"\bdone\s{0,9}<\s{0,9}([^\s<>|;&()]+)", line):
-            rule = rule_of(resolved(found[1].strip("'\""), self.call.directory(), self._home))
-            if rule:
-                self._is_exposed = True
-                yield _finding(rule, ASK, found[0])
+        """Yield what is wrong with expressions of PowerShell."""
         for found in re.finditer(r"(?i)\[(?:System\.)?Environment\]::GetEnvironmentVariables\(\)", line):
             yield _finding("environment", ASK, found[0])
         for found in re.finditer(r"(?i)(?:^|[\s;|])(?:Get-Content|gc|cat|type)\s.{0,200}\.HistorySavePath", line):
@@ -193,12 +186,9 @@ class _Check:
     def _read_by(self, command: ShellCommand) -> str | None:
         """Return the rule about what a command reads, or None."""
         name, words = command.name, command.words[1:MOST]
-        is_shown = "$(<" in command.shown or not name or name in _READERS or name in _SENDERS
-        if "<" in command.shown and is_shown:
-            for found in re.finditer(_INPUT, command.shown):
-                rule = rule_of(self._path(command, found[1].strip("'\"")))
-                if rule:
-                    return rule
+        for path in command.inputs if not name or name in _READERS or name in _SENDERS else ():
+            if rule := rule_of(self._path(command, path)):
+                return rule
         if not command.words or "--help" in words:
             return None
         if name in ("docker", "podman", "nerdctl") and ("run" in words or "create" in words):
@@ -338,7 +328,7 @@ class _Check:
         if any(other.name in (*_ARCHIVERS, "cat", "dd") and self._reads_private(other) for other in others):
             return True
         if name == "ssh":
-            return bool(rule) and "<" in command.shown
+            return bool(rule) and bool(command.inputs)
         if name in ("curl", "wget", "nc", "http", "mail", "mutt", "ftp") and self._reads_private(command):
             return True
         if rule in ("credentials", "environment") and prints_secrets(name, words):
@@ -364,9 +354,7 @@ class _Check:
         return self._rule_of_words(command, words)
 
     def _path(self, command: ShellCommand, word: str) -> str:
-        if command.contained and not command.mounts:
-            return ""
-        return resolved(word, command.directory, self._home)
+        return path_here(command, word, self._home) or ""
 
 
 def _finding(rule: str, decision: str, part: str, span: tuple[int, int] | None = None) -> GuardFinding:

@@ -17,14 +17,13 @@ from .calls import (
     ASK,
     DENY,
     GuardFinding,
-    is_shell,
-    objection,
+    is_below,
+    judged,
     patched,
     path_here,
     paths_in,
     project_root,
     read,
-    shell_lines,
 )
 
 TYPE_CHECKING = False
@@ -65,8 +64,7 @@ _CMDLETS = frozenset(
 def judge(call: GuardedCall) -> Objection | None:
     """Refuse changes to the system and to settings of the home, and ask about others outside the project."""
     check = _Check(call)
-    found = [finding for line in shell_lines(call) for finding in check.of_line(line)]
-    return objection(call, found if is_shell(call) else (*found, *check.of_tool()), RULES)
+    return judged(call, RULES, check.of_line, check.of_tool)
 
 
 class _Check:
@@ -110,7 +108,7 @@ class _Check:
         # the mode is the first word but these options; after `--reference`, or another option, it is not looked for
         mode = next((word for word in command.words[1:] if not re.fullmatch(r"-[RHLPcfv]+|--recursive", word)), "")
         tightens = re.fullmatch(r"0?[4-7]00|(?:go|og|[go])(?:-[rwx]+|=)", mode) is not None
-        return command.name == "chmod" and tightens and _is_below(path, self._home) and path != self._home
+        return command.name == "chmod" and tightens and is_below(path, self._home) and path != self._home
 
     def _finding(
         self, path: str, part: str, keeps_link: bool, span: tuple[int, int] | None = None
@@ -120,7 +118,7 @@ class _Check:
             return
         if where.startswith(self._home + "/."):
             rule, decision = "dotfiles", DENY
-        elif re.fullmatch(_SYSTEM, where) and not _is_below(where, self._home):
+        elif re.fullmatch(_SYSTEM, where) and not is_below(where, self._home):
             rule, decision = "system", DENY
         else:
             rule, decision = "outside", ASK
@@ -143,21 +141,17 @@ class _Check:
         return next((each for each in (known, real) if not self._is_allowed(each)), None)
 
     def _is_allowed(self, path: str) -> bool:
-        if any(_is_below(path, directory) for directory in self._allowed):
+        if any(is_below(path, directory) for directory in self._allowed):
             return True
         # a home may itself be below a temporary directory
         return any(
-            _is_below(path, each) and (not _is_below(self._home, each) or not _is_below(path, self._home))
+            is_below(path, each) and (not is_below(self._home, each) or not is_below(path, self._home))
             for each in self._temporary
         )
 
     def _leads_inside(self, directory: str) -> bool:
         """Whether what is not known after a directory may lead into an allowed one."""
-        return any(_is_below(allowed, directory) for allowed in (*self._allowed, *self._temporary))
-
-
-def _is_below(path: str, directory: str) -> bool:
-    return path == directory or path.startswith(directory.rstrip("/") + "/")
+        return any(is_below(allowed, directory) for allowed in (*self._allowed, *self._temporary))
 
 
 def _with_real(paths: list[str]) -> list[str]:

@@ -1,9 +1,9 @@
-"""Authentication and authorization: cookies, tokens, CSRF and origin checks."""
+"""Authentication and authorization: sign-ins, tokens, checks of the origin and of TLS."""
 
 from __future__ import annotations
 
-import hmac
 import ipaddress
+import time
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
@@ -12,12 +12,16 @@ from starlette.concurrency import run_in_threadpool
 
 from ..errors import HookError
 from . import accounts
+from .writes import Writes
 
 if TYPE_CHECKING:
     from .change_feed import Feed
     from .database import Database
 
 COOKIE = "tenterhook"
+KEY = "tenterhook-key"  # the header with the key of a sign-in, without which its cookie is of no use
+_LAST_USED_EVERY = 60.0  # seconds between two updates of a token's `last_used`
+_MOST_TOKENS = 100_000  # that are remembered
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -61,6 +65,16 @@ class Hub(NamedTuple):
     database: Database
     feed: Feed
     address: Address
+    tokens: Tokens
+    writes: Writes  # of requests and answers
+    uploads: Writes  # of records, which may take longer
+    renewals: Writes  # of what a power failure may undo
+
+
+def hub(database: Database, feed: Feed, address: Address) -> Hub:
+    """Return what handlers need, over a database."""
+    renewals = Writes(database, lasting=False)
+    return Hub(database, feed, address, Tokens(database, feed, renewals), Writes(database), Writes(database), renewals)
 
 
 class Principal(NamedTuple):
@@ -70,6 +84,7 @@ class Principal(NamedTuple):
     name: str
     role: str | None
     token: int | None = None
+    agent: str | None = None  # the only agent that may use the token, if it is for one
     sign_in: accounts.SignIn | None = None  # by cookie
 
     @property
@@ -79,37 +94,98 @@ class Principal(NamedTuple):
 
 def is_loopback(host: str) -> bool:
     try:
-        return ipaddress.ip_address(host).is_loopback
+        address = ipaddress.ip_address(host)
     except ValueError:
         return host == "localhost"
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_loopback
 
 
 def hub_of(request: Request) -> Hub:
-    hub: Hub = request.app.state.hub
-    return hub
+    found: Hub = request.app.state.hub
+    return found
 
 
-def caller_of(request: Request) -> Principal | None:
-    """Return who makes a request; None without valid credentials. Queries the database."""
+async def here(request: Request) -> Hub:
+    """Return what handlers need: a dependency, which is called without a thread."""
+    return hub_of(request)
+
+
+def has_credentials(request: Request) -> bool:
+    """Return whether a request carries what a browser does not send by itself: a token, or the key of a sign-in."""
+    return "authorization" in request.headers or KEY in request.headers
+
+
+async def caller_of(request: Request) -> Principal | None:
+    """Return who makes a request; None without valid credentials.
+
+    Raise AccessRefused for a person's credentials that came over plain HTTP from another machine.
+    """
+    caller = await _known(request)
+    if caller is not None and caller.kind == accounts.PERSON:
+        check_private(request)
+    return caller
+
+
+async def _known(request: Request) -> Principal | None:
     hub = hub_of(request)
     given = request.headers.get("authorization")
     if given is not None:
         scheme, _, secret = given.partition(" ")
-        if scheme.lower() != "bearer":
-            return None
-        token = hub.database.read(lambda connection: accounts.by_token(connection, secret.strip()))
-        if token is None:
-            return None
-        accounts.update_last_used(hub.database, token)
-        return Principal(token["kind"], token["person"] or token["name"], token["role"], token["id"])
-    cookie = request.cookies.get(COOKIE)
-    sign_in = hub.database.read(lambda connection: accounts.by_cookie(connection, cookie)) if cookie else None
+        return await hub.tokens.find(secret.strip()) if scheme.lower() == "bearer" else None
+    cookie, key = request.cookies.get(COOKIE), request.headers.get(KEY)
+    if not cookie or not key:
+        return None
+    sign_in = await run_in_threadpool(hub.database.read, lambda connection: accounts.by_cookie(connection, cookie, key))
     return None if sign_in is None else Principal(accounts.PERSON, sign_in.person, sign_in.role, sign_in=sign_in)
 
 
-def authenticated(request: Request) -> Principal:
+class Tokens:
+    """Finds tokens with one query. An agent's is remembered until any token, person or sign-in is removed.
+
+    The hub hears of that from the change feed, also if another hub has done it; if the feed is not up to date, nothing
+    that is remembered counts. What authenticates a person is never remembered: they can answer.
+    """
+
+    def __init__(self, database: Database, feed: Feed, writes: Writes) -> None:
+        self._database = database
+        self._feed = feed
+        self._writes = writes
+        self._agents: dict[str, Principal] = {}  # by the hash of the token
+        self._used: dict[int, float] = {}  # when `last_used` was stored, by number of the token
+        self._times_forgotten = 0
+        feed.on_people = self.forget
+
+    def forget(self) -> None:
+        """Have every token looked up again."""
+        self._agents.clear()
+        self._times_forgotten += 1
+
+    async def find(self, secret: str) -> Principal | None:
+        """Return who has a token; None if it is invalid."""
+        key = accounts.digest(secret)
+        known = self._agents.get(key) if self._feed.is_current else None
+        if known is None:
+            times = self._times_forgotten
+            row = await run_in_threadpool(self._database.read, lambda connection: accounts.by_hash(connection, key))
+            if row is None:
+                return None
+            known = Principal(row["kind"], row["person"] or row["name"], row["role"], row["id"], row["agent"])
+            self._used.setdefault(row["id"], row["last_used"] or 0.0)
+            # what was revoked while we looked is not remembered
+            if row["kind"] == accounts.AGENT and times == self._times_forgotten and len(self._agents) < _MOST_TOKENS:
+                self._agents[key] = known
+        assert known.token is not None
+        now = time.time()
+        if now - self._used.get(known.token, 0.0) > _LAST_USED_EVERY:
+            self._used[known.token] = now
+            await self._writes.do(accounts.update_last_used, known.token)
+        return known
+
+
+async def authenticated(request: Request) -> Principal:
     """Return who makes a request, or raise AccessRefused."""
-    caller = caller_of(request)
+    caller = await caller_of(request)
     if caller is None:
         raise AccessRefused(
             *(401, "not-signed-in", "this needs a sign-in or a token", "send Authorization: Bearer <token>"),
@@ -118,31 +194,30 @@ def authenticated(request: Request) -> Principal:
     return caller
 
 
-def api_caller(request: Request) -> Principal:
+async def api_caller(request: Request) -> Principal:
     """Return the caller of the API: a dependency."""
-    caller = authenticated(request)
+    caller = await authenticated(request)
     if caller.sign_in is not None and request.method not in ("GET", "HEAD", "OPTIONS"):
         check_origin(request, needed=True)
-        check_csrf(caller.sign_in, request.headers.get("csrf"))
     return caller
 
 
-def agent(request: Request) -> Principal:
+async def agent(request: Request) -> Principal:
     """Return the caller of the API, which must be an agent: a dependency."""
-    caller = api_caller(request)
+    caller = await api_caller(request)
     if caller.kind != accounts.AGENT:
         raise AccessRefused(403, "agents-only", "only an agent's token may do this", "tenterhook hub token add NAME")
     return caller
 
 
-def person(request: Request) -> Principal:
+async def person(request: Request) -> Principal:
     """Return the caller of the API, who must be a person: a dependency."""
-    return required_person(api_caller(request))
+    return required_person(await api_caller(request))
 
 
-def admin(request: Request) -> Principal:
+async def admin(request: Request) -> Principal:
     """Return the caller of the API, who must be an admin: a dependency."""
-    return required_admin(person(request))
+    return required_admin(await person(request))
 
 
 def required_person(caller: Principal) -> Principal:
@@ -174,21 +249,30 @@ def check_origin(request: Request, *, needed: bool) -> None:
         raise AccessRefused(403, "other-origin", "this request comes from another site", "use the hub's own page")
 
 
-def check_csrf(sign_in: accounts.SignIn, given: str | None) -> None:
-    """Refuse a change without the CSRF token of the sign-in."""
-    if not hmac.compare_digest(sign_in.csrf.encode(), (given or "").encode("utf-8", "replace")):
-        raise AccessRefused(403, "no-csrf", "CSRF token missing or wrong", "reload the page and try again")
-
-
 def check_sign_in(request: Request) -> None:
     """Refuse a sign-in over plain HTTP from another machine, or from another site's page."""
-    address = hub_of(request).address
     check_origin(request, needed=False)
-    if not (address.is_tls or address.is_insecure or is_loopback(client_of(request))):
+    check_private(request)
+
+
+def check_private(request: Request) -> None:
+    """Refuse what authenticates a person over plain HTTP from another machine, unless the hub is `--insecure`."""
+    if not is_private(request) and not hub_of(request).address.is_insecure:
         raise AccessRefused(
-            *(403, "no-tls", "signing in from another machine needs TLS"),
-            "use a reverse proxy with TLS and name it with --public-url, or start the hub with --insecure",
+            *(403, "no-tls", "a person from another machine needs TLS"),
+            "use a reverse proxy with TLS that sets X-Forwarded-Proto, and name it with --public-url;"
+            " or start the hub with --insecure",
         )
+
+
+def is_private(request: Request) -> bool:
+    """Return whether a request came over TLS, or from this machine under one of its own names.
+
+    The scheme and the client are those of the connection, or what a trusted proxy says (`ProxyHeadersMiddleware`).
+    """
+    if request.url.scheme == "https":
+        return True
+    return is_loopback(client_of(request)) and is_loopback(request.url.hostname or "")
 
 
 def client_of(request: Request) -> str:
@@ -198,4 +282,4 @@ def client_of(request: Request) -> str:
 
 async def is_still_authorized(request: Request) -> bool:
     """Return whether the credentials of a long-lived request are still valid."""
-    return await run_in_threadpool(caller_of, request) is not None
+    return await caller_of(request) is not None

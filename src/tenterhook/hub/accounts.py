@@ -11,10 +11,12 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import HookError
-from . import change_feed
+from . import change_feed, inbox
 from .database import PEOPLE_TURN
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from argon2 import PasswordHasher
 
     from .database import Connection, Database, Row
@@ -30,15 +32,17 @@ _FREE_TRIES = 5
 _LONGEST_PAUSE = 300.0
 _ATTEMPTS_KEPT = 86400.0
 _HASHING_TIMEOUT = 2.0  # seconds that a sign-in waits for others, in a thread that agents need
-_LAST_USED_EVERY = 60.0  # seconds between two updates of a token's `last_used`
 _HASHING = threading.BoundedSemaphore(2)  # each takes 64 MB
 
 
 class SignIn(NamedTuple):
-    """A sign-in of a person, with the CSRF token that the page must send with each change."""
+    """A sign-in of a person: a cookie, and a key that only the hub's own page, or a terminal's file, holds.
+
+    A browser sends a cookie to every port of a host. So the cookie alone is of no use: each request needs both.
+    """
 
     cookie: str
-    csrf: str
+    key: str
     person: str
     role: str
 
@@ -58,6 +62,7 @@ def digest(secret: str) -> str:
 
 @cache
 def _hasher() -> PasswordHasher:
+
     from argon2 import PasswordHasher
 
     return PasswordHasher()
@@ -169,12 +174,17 @@ def _existing(connection: Connection, name: str) -> Row:
 
 def tokens(connection: Connection) -> list[Row]:
     return connection.all(
-        "select id, name, kind, person, created, last_used from tokens where revoked is null order by id"
+        "select id, name, kind, person, agent, created, last_used from tokens where revoked is null order by id"
     )
 
 
-def new_token(connection: Connection, name: str, kind: str, person: str | None = None) -> tuple[int, str]:
-    """Create a token; return its number, and the token itself, which is not stored."""
+def new_token(
+    connection: Connection, name: str, kind: str, person: str | None = None, agent: str | None = None
+) -> tuple[int, str]:
+    """Create a token; return its number, and the token itself, which is not stored.
+
+    An agent's token names the machine whose agents use it, and with `agent` the only one of them.
+    """
     connection.take_turns(PEOPLE_TURN)
     if kind == PERSON:
         _existing(connection, person or "")
@@ -182,11 +192,12 @@ def new_token(connection: Connection, name: str, kind: str, person: str | None =
         raise HookError(f"there is a token {name} already", "choose another name, or revoke that one first")
     secret = f"th_{kind}_{secrets.token_urlsafe(32)}"
     row = connection.one(
-        "insert into tokens (name, kind, person, hash, created) values (?, ?, ?, ?, ?) returning id",
-        *(name, kind, person if kind == PERSON else None, digest(secret), time.time()),
+        "insert into tokens (name, kind, person, agent, hash, created) values (?, ?, ?, ?, ?, ?) returning id",
+        *(name, kind, person if kind == PERSON else None, agent if kind == AGENT else None, digest(secret)),
+        time.time(),
     )
     assert row is not None
-    change_feed.add(connection, change_feed.PEOPLE, name, "token added")
+    change_feed.add(connection, change_feed.PEOPLE, name, change_feed.TOKEN_ADDED)
     return row["id"], secret
 
 
@@ -204,42 +215,47 @@ def _token_names(connection: Connection, kind: str, person: str | None) -> set[s
 
 
 def revoke(connection: Connection, number: int) -> bool:
-    """Revoke a token; return False if there is none with this number."""
+    """Revoke a token, and withdraw what it has asked; return False if there is none with this number."""
     row = connection.one(
         "update tokens set revoked = ? where id = ? and revoked is null returning name", time.time(), number
     )
     if row is not None:
+        inbox.withdraw_all(connection, number)
         change_feed.add(connection, change_feed.PEOPLE, row["name"], "token revoked")
     return row is not None
 
 
 def by_token(connection: Connection, secret: str) -> Row | None:
-    """Return a token's id, name, kind and last use, and for a person's their name and role; None if it is invalid."""
+    """Return a token's row, and for a person's their role; None if it is invalid."""
+    return by_hash(connection, digest(secret))
+
+
+def by_hash(connection: Connection, token_hash: str) -> Row | None:
+    """Return what `by_token` does, by the hash of the token."""
     row = connection.one(
-        "select tokens.id, tokens.name, kind, person, role, last_used, disabled from tokens"
+        "select tokens.id, tokens.name, kind, person, agent, role, last_used, disabled from tokens"
         " left join people on people.name = tokens.person where hash = ? and revoked is null",
-        digest(secret),
+        token_hash,
     )
     return None if row is None or row["disabled"] else row
 
 
-def update_last_used(database: Database, token: Row) -> None:
-    """Store when a token was last used, at most once a minute."""
+def update_last_used(connection: Connection, numbers: Sequence[int]) -> list[Row | None]:
+    """Store that tokens are used now."""
     now = time.time()
-    if now - (token["last_used"] or 0.0) > _LAST_USED_EVERY:
-        database.write(
-            lambda connection: connection.run("update tokens set last_used = ? where id = ?", now, token["id"]),
-            lasting=False,
-        )
-
-
-def by_cookie(connection: Connection, cookie: str) -> SignIn | None:
-    row = connection.one(
-        "select person, role, csrf from sign_ins join people on people.name = sign_ins.person"
-        " where hash = ? and expires > ? and disabled = 0",
-        *(digest(cookie), time.time()),
+    return connection.many(
+        "update tokens set last_used = ? where id = ? returning id", [(now, number) for number in numbers]
     )
-    return None if row is None else SignIn(cookie, row["csrf"], row["person"], row["role"])
+
+
+def by_cookie(connection: Connection, cookie: str, key: str) -> SignIn | None:
+    """Return the sign-in that a cookie and its key belong to; None if either is wrong."""
+    row = connection.one(
+        "select person, role from sign_ins join people on people.name = sign_ins.person"
+        " where hash = ? and key_hash = ? and expires > ? and disabled = 0",
+        *(digest(cookie), digest(key), time.time()),
+    )
+    return None if row is None else SignIn(cookie, key, row["person"], row["role"])
 
 
 def sign_in(database: Database, name: str, password: str, address: str) -> SignIn | None:
@@ -295,17 +311,19 @@ def _count(connection: Connection, keys: tuple[str, ...]) -> None:
 
 def _signed_in(connection: Connection, name: str) -> SignIn:
     now = time.time()
-    cookie, csrf = secrets.token_urlsafe(32), secrets.token_urlsafe(24)
+    cookie, key = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
     connection.run("delete from sign_ins where expires < ?", now)
     connection.run(
-        "insert into sign_ins (hash, person, created, expires, csrf) values (?, ?, ?, ?, ?)",
-        *(digest(cookie), name, now, now + SIGN_IN_LASTS, csrf),
+        "insert into sign_ins (hash, key_hash, person, created, expires) values (?, ?, ?, ?, ?)",
+        *(digest(cookie), digest(key), name, now, now + SIGN_IN_LASTS),
     )
-    return SignIn(cookie, csrf, name, _existing(connection, name)["role"])
+    return SignIn(cookie, key, name, _existing(connection, name)["role"])
 
 
 def sign_out(connection: Connection, cookie: str) -> None:
-    connection.run("delete from sign_ins where hash = ?", digest(cookie))
+    row = connection.one("delete from sign_ins where hash = ? returning person", digest(cookie))
+    if row is not None:
+        change_feed.add(connection, change_feed.PEOPLE, row["person"], "signed out")  # ends the streams of its pages
 
 
 def new_link(connection: Connection, name: str) -> str:
@@ -318,6 +336,12 @@ def new_link(connection: Connection, name: str) -> str:
         *(digest(secret), name, now, now + LINK_LASTS),
     )
     return secret
+
+
+def link_was_used(connection: Connection, secret: str) -> bool:
+    """Return whether a person has signed in by a one-time link."""
+    row = connection.one("select used from links where hash = ?", digest(secret))
+    return row is not None and row["used"] is not None
 
 
 def redeem_link(connection: Connection, secret: str) -> SignIn | None:

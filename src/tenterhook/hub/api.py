@@ -13,8 +13,8 @@ from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
 from .. import __version__
-from . import access, accounts, inbox, migrations, records, rules, schemas
-from .access import AccessRefused, Hub, Principal, hub_of
+from . import access, accounts, inbox, machines, migrations, records, rules, schemas
+from .access import AccessRefused, Hub, Principal
 
 if TYPE_CHECKING:
     from .database import Connection, Row
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Agent = Annotated[Principal, Depends(access.agent)]
 Person = Annotated[Principal, Depends(access.person)]
 Anybody = Annotated[Principal, Depends(access.api_caller)]
-Here = Annotated[Hub, Depends(hub_of)]
+Here = Annotated[Hub, Depends(access.here)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
@@ -43,10 +43,11 @@ router = APIRouter(prefix="/api/v1", default_response_class=PlainJSON)
 
 
 @router.get("/health", response_model=schemas.Health, tags=["everybody"], responses=error_responses())
-def health(hub: Here) -> dict[str, Any]:
+def health(hub: Here, request: Request) -> dict[str, Any]:
     """Check that the hub and its database are available."""
-    hub.database.read(lambda connection: connection.one("select 1 as available"))
-    return {"schema": migrations.VERSION, "version": __version__, "database": hub.database.kind}
+    here = {"schema": migrations.VERSION, "version": __version__, "database": hub.database.kind}
+    about = {"id": hub.database.read(migrations.hub_id), "url": hub.address.public_url}
+    return {**here, **about, "tls": request.url.scheme == "https"}
 
 
 # For agents
@@ -59,11 +60,12 @@ def health(hub: Here) -> dict[str, Any]:
     tags=["agents"],
     responses={200: {"model": schemas.Request, "description": "it was already open"}, **error_responses(401, 403, 409)},
 )
-def open_request(given: schemas.RequestGiven, caller: Agent, hub: Here) -> PlainJSON:
+async def open_request(given: schemas.RequestGiven, caller: Agent, hub: Here) -> PlainJSON:
     """Open a request for the approval of a call."""
-    token = caller.token or 0
+    asker = inbox.Asker(caller.token or 0, caller.name, caller.agent)
     try:
-        row, is_new = hub.database.write(lambda connection: inbox.open_request(connection, token, given))
+        inbox.check_hash(given)
+        row, is_new = await hub.writes.do(inbox.open_requests, inbox.Asked(asker, given))
     except inbox.IdTaken as error:
         raise AccessRefused(409, "id-taken", error.message, error.remedy) from None
     except inbox.WrongHash as error:
@@ -85,38 +87,55 @@ async def wait_for_answer(
     wait: Annotated[float, Query(ge=0, le=inbox.LONGEST_WAIT)] = 25.0,
 ) -> dict[str, Any]:
     """Wait for the answer; each call keeps the request open."""
+    return await answer_or_state(request_id, request, caller, hub, wait)
+
+
+async def answer_or_state(
+    request_id: str, request: Request, caller: Principal, hub: Hub, wait: float
+) -> dict[str, Any]:
+    """Return the state of a request once it is over, or after so many seconds."""
     token = caller.token or 0
     with hub.feed.watching(request_id) as changed:
         row = await _renewed(hub, request_id, token, wait)
         if row["state"] == inbox.OPEN and wait:
-            if await _has_disconnected(request, changed, wait):
+            has_changed = await _has_changed(request, changed, wait)
+            if has_changed is None:
                 row = await _renewed(hub, request_id, token, 0)
-            else:
+            elif has_changed:
                 row = await run_in_threadpool(
                     hub.database.read, lambda connection: _existing(inbox.found(connection, request_id, token))
                 )
-    return {"state": row["state"], "answer": _answer(row)}
+    return {"state": row["state"], "answer": None if row["state"] == inbox.OPEN else _answer(row)}
 
 
 async def _renewed(hub: Hub, request_id: str, token: int, seconds: float) -> Row:
-    def renew(connection: Connection) -> Row | None:
-        return inbox.renew(connection, request_id, token, seconds)
-
-    return _existing(await run_in_threadpool(hub.database.write, renew, lasting=False))
+    return _existing(await hub.renewals.do(inbox.renew, inbox.Renewal(request_id, token, seconds)))
 
 
-async def _has_disconnected(request: Request, changed: asyncio.Event, seconds: float) -> bool:
-    """Wait for a change; return True if the client disconnects before."""
-    waiting, leaving = asyncio.ensure_future(changed.wait()), asyncio.ensure_future(_disconnected(request))
-    done, pending = await asyncio.wait((waiting, leaving), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-    for each in pending:
-        each.cancel()
-    return leaving in done and waiting not in done
+async def _has_changed(request: Request, changed: asyncio.Future[bool], seconds: float) -> bool | None:
+    """Wait for a change, at most so many seconds; return whether there was one, or None if the client disconnects.
+
+    Thousands wait here: there is one future, one timer and one task for each.
+    """
+    leaving = asyncio.ensure_future(_disconnected(request, changed))
+    timer = asyncio.get_running_loop().call_later(seconds, _end, changed)
+    try:
+        await changed
+        return None if leaving.done() and not changed.result() else changed.result()
+    finally:
+        timer.cancel()
+        leaving.cancel()
 
 
-async def _disconnected(request: Request) -> None:
+async def _disconnected(request: Request, changed: asyncio.Future[bool]) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
+    _end(changed)
+
+
+def _end(changed: asyncio.Future[bool]) -> None:
+    if not changed.done():
+        changed.set_result(False)
 
 
 @router.post(
@@ -133,11 +152,19 @@ def withdraw(request_id: str, given: schemas.WithdrawGiven, caller: Agent, hub: 
 
 
 @router.post("/records", response_model=schemas.Taken, tags=["agents"], responses=error_responses(401, 403))
-def take_in(given: schemas.RecordsGiven, caller: Agent, hub: Here) -> schemas.Taken:
-    """Upload lines of a journal, in order; those that are known are ignored."""
-    token = caller.token or 0
-    taken, known = hub.database.write(lambda connection: records.store(connection, token, given))
+async def take_in(given: schemas.RecordsGiven, caller: Agent, hub: Here) -> schemas.Taken:
+    """Upload lines of the journal of the token's machine, in order; those that are known are ignored."""
+    upload = records.Upload(caller.token or 0, caller.name, given, caller.agent)
+    taken, known = await hub.uploads.do(records.store, upload)
     return schemas.Taken(taken=taken, known=known)
+
+
+@router.put("/machine", response_model=schemas.MachineGiven, tags=["agents"], responses=error_responses(401, 403))
+def report_machine(given: schemas.MachineGiven, caller: Agent, hub: Here) -> schemas.MachineGiven:
+    """Report which agents of the token's machine ask here, and which do not and why."""
+    agents = [each for each in given.agents if caller.agent in (None, each.name)]
+    hub.database.write(lambda connection: machines.store(connection, caller.token or 0, caller.name, agents))
+    return schemas.MachineGiven(agents=agents)
 
 
 @router.get(
@@ -194,21 +221,29 @@ def show_request(request_id: str, _: Person, hub: Here) -> PlainJSON:
         **error_responses(401, 403, 404),
     },
 )
-def answer(request_id: str, given: schemas.AnswerGiven, caller: Anybody, hub: Here) -> PlainJSON:
+async def answer(request_id: str, given: schemas.AnswerGiven, caller: Anybody, hub: Here) -> PlainJSON:
     """Approve or deny; the first valid answer wins."""
-    via = given.via or ("page" if caller.sign_in else "api")
+    via = given.via if given.via not in (None, *inbox.OWN_WAYS) else "page" if caller.sign_in else "api"
     answered = inbox.Answered(
         *(uuid.uuid4().hex, request_id, caller.name, via, given.approved, given.scope, given.message, given.hash)
     )
     if caller.kind != accounts.PERSON:
-        hub.database.write(lambda connection: inbox.record_answer(connection, answered, inbox.REFUSED))
+        await run_in_threadpool(
+            hub.database.write, lambda connection: inbox.record_answer(connection, answered, inbox.REFUSED)
+        )
     access.required_person(caller)
-    became, row = hub.database.write(lambda connection: inbox.answer(connection, answered))
+    became, row = await hub.writes.do(inbox.answer_each, answered)
     request = request_json(_existing(row))
     if became == inbox.WON:
         return PlainJSON({"won": True, "why": None, "request": request})
     has_ended = became == inbox.LATE and request["state"] in (inbox.EXPIRED, inbox.WITHDRAWN)
     return PlainJSON({"won": False, "why": request["state"] if has_ended else became, "request": request}, 409)
+
+
+@router.get("/machines", response_model=schemas.Machines, tags=["people"], responses=error_responses(401, 403))
+def list_machines(_: Person, hub: Here, limit: Limit = 100) -> dict[str, Any]:
+    """List the machines that have a token, and their agents."""
+    return {"machines": hub.database.read(lambda connection: machines.listed(connection, limit))}
 
 
 @router.get("/sessions", response_model=schemas.Sessions, tags=["people"], responses=error_responses(401, 403))
@@ -252,7 +287,8 @@ def request_json(row: Row) -> dict[str, Any]:
     same = ("id", "state", "tool_name", "hash", "action", "why", "machine", "agent", "work_dir", "opened", "expires")
     withdrawn = None
     if row["state"] == inbox.WITHDRAWN:
-        withdrawn = {"by": row["answered_via"], "approved": _yes_or_no(row["approved"]), "at": row["answered"]}
+        by = {"by": row["answered_via"], "machine": row["machine"]}
+        withdrawn = {**by, "approved": _yes_or_no(row["approved"]), "at": row["answered"]}
     return {
         **{key: row[key] for key in same},
         "session_id": row["session"],

@@ -17,9 +17,9 @@ Admin = Annotated[Principal, Depends(access.admin)]
 router = APIRouter(prefix="/api/v1", default_response_class=PlainJSON)
 
 
-@router.post("/sign-in", response_model=schemas.Me, tags=["everybody"], responses=error_responses(401, 403, 429))
-def sign_in(given: schemas.SignInGiven, request: Request, hub: Here, response: Response) -> schemas.Me:
-    """Sign in by name and password; the answer sets a cookie."""
+@router.post("/sign-in", response_model=schemas.SignedIn, tags=["everybody"], responses=error_responses(401, 403, 429))
+def sign_in(given: schemas.SignInGiven, request: Request, hub: Here, response: Response) -> schemas.SignedIn:
+    """Sign in by name and password; the answer sets a cookie, and has the key that must come with it."""
     check_sign_in(request)
     try:
         found = accounts.sign_in(hub.database, given.name, given.password, client_of(request))
@@ -31,9 +31,9 @@ def sign_in(given: schemas.SignInGiven, request: Request, hub: Here, response: R
     return _signed_in(found, hub, response)
 
 
-@router.post("/enter", response_model=schemas.Me, tags=["everybody"], responses=error_responses(401, 403))
-def enter(given: schemas.EnterGiven, request: Request, hub: Here, response: Response) -> schemas.Me:
-    """Sign in by a one-time link, which is valid for a few minutes; the answer sets a cookie."""
+@router.post("/enter", response_model=schemas.SignedIn, tags=["everybody"], responses=error_responses(401, 403))
+def enter(given: schemas.EnterGiven, request: Request, hub: Here, response: Response) -> schemas.SignedIn:
+    """Sign in by a one-time link, which is valid for a few minutes; otherwise like `/sign-in`."""
     check_sign_in(request)
     found = hub.database.write(lambda connection: accounts.redeem_link(connection, given.link))
     if found is None:
@@ -43,13 +43,7 @@ def enter(given: schemas.EnterGiven, request: Request, hub: Here, response: Resp
     return _signed_in(found, hub, response)
 
 
-def _signed_in(found: accounts.SignIn, hub: Hub, response: Response) -> schemas.Me:
-    set_cookie(response, found, hub)
-    return schemas.Me.model_validate({"kind": "person", "name": found.person, "role": found.role, "csrf": found.csrf})
-
-
-def set_cookie(response: Response, found: accounts.SignIn, hub: Hub) -> None:
-    """Set the cookie of a sign-in."""
+def _signed_in(found: accounts.SignIn, hub: Hub, response: Response) -> schemas.SignedIn:
     response.set_cookie(
         access.COOKIE,
         found.cookie,
@@ -59,6 +53,8 @@ def set_cookie(response: Response, found: accounts.SignIn, hub: Hub) -> None:
         httponly=True,
         samesite="strict",
     )
+    about = {"kind": accounts.PERSON, "name": found.person, "role": found.role, "key": found.key}
+    return schemas.SignedIn.model_validate(about)
 
 
 @router.post("/sign-out", status_code=204, tags=["people"], responses=error_responses(401, 403))
@@ -73,8 +69,7 @@ def sign_out(caller: Person, hub: Here, response: Response) -> None:
 @router.get("/me", response_model=schemas.Me, tags=["everybody"], responses=error_responses(401))
 def me(caller: Anybody) -> dict[str, Any]:
     """Show who is signed in."""
-    csrf = caller.sign_in.csrf if caller.sign_in else None
-    return {"kind": caller.kind, "name": caller.name, "role": caller.role, "csrf": csrf}
+    return {"kind": caller.kind, "name": caller.name, "role": caller.role}
 
 
 @router.get("/people", response_model=schemas.People, tags=["admins"], responses=error_responses(401, 403))
@@ -118,7 +113,7 @@ def list_tokens(_: Admin, hub: Here) -> dict[str, Any]:
 def add_token(given: schemas.TokenGiven, _: Admin, hub: Here) -> dict[str, Any]:
     """Create a token; it is only shown in this response."""
     number, secret = hub.database.write(
-        lambda connection: accounts.new_token(connection, given.name, given.kind, given.person)
+        lambda connection: accounts.new_token(connection, given.name, given.kind, given.person, given.agent)
     )
     return {"id": number, "token": secret}
 

@@ -11,19 +11,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.concurrency import run_in_threadpool
 
-from .database import CHANGES_TURN, DatabaseUnavailable, PostgreSQL
+from .database import CHANNEL, DatabaseUnavailable, PostgreSQL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from .database import Connection, Database
 
 REQUEST, RECORD, RULES, PEOPLE, WEBHOOKS = "request", "record", "rules", "people", "webhooks"
+MACHINE = "machine"
+TOKEN_ADDED = "token added"  # noqa: S105  # no password
 OPENED = "open"  # the agent that waits has opened the request itself: it is not woken
-_CHANNEL = "tenterhook"
 _KEPT = 3600.0  # seconds
 _RECENT = 2000  # changes that are kept in memory
-_POLL = 1.0  # seconds after which the database is queried without a notification
+_POLL = 0.5  # seconds after which the database is queried without a notification
+_PAUSE = 0.01  # seconds between two queries: changes in quick succession are read together
+_CURRENT = 2.0  # seconds after a query in which the feed counts as up to date
 _RECONNECT = 0.5  # seconds before a lost connection is opened again
 _DELAY = 0.05  # seconds by which agents that wait for their answer are woken before the streams
 
@@ -38,16 +41,8 @@ class Change(NamedTuple):
 
 
 def add(connection: Connection, kind: str, about: str, what: str) -> None:
-    """Store a change, at the end of its transaction; those who wait are woken once it is committed."""
-    connection.take_turns(CHANGES_TURN)  # numbers become visible in order
-    row = connection.one(
-        "insert into changes (kind, about, what, time) values (?, ?, ?, ?) returning number",
-        *(kind, about, what, time.time()),
-    )
-    assert row is not None
-    if connection.kind == PostgreSQL.kind:
-        connection.run("select pg_notify(?, ?)", _CHANNEL, str(row["number"]))
-    connection.changed = True
+    """Store a change at the end of the transaction; those who wait are woken once it is committed."""
+    connection.changes.append((kind, about, what))
 
 
 def changes_after(connection: Connection, number: int) -> list[Change]:
@@ -71,6 +66,16 @@ def delete_old(connection: Connection) -> None:
     )
 
 
+def _is_removal(kind: str, what: str) -> bool:
+    """Return whether a person, a token or a sign-in may have lost access."""
+    return kind == PEOPLE and what != TOKEN_ADDED
+
+
+def _resolve(changed: asyncio.Future[bool]) -> None:
+    if not changed.done():
+        changed.set_result(True)
+
+
 class Feed:
     """Follows the changes for all that wait in this process."""
 
@@ -78,8 +83,10 @@ class Feed:
         self._database = database
         self.last = 0
         self.is_closed = False
+        self.on_people: Callable[[], object] = lambda: None  # called when access may have been lost, from any thread
+        self._queried = 0.0
         self._recent: deque[Change] = deque(maxlen=_RECENT)
-        self._waiting: dict[str, set[asyncio.Event]] = {}
+        self._waiting: dict[str, set[asyncio.Future[bool]]] = {}
         self._notified = asyncio.Event()
         self._news = asyncio.Event()
         self._waking: asyncio.TimerHandle | None = None
@@ -89,21 +96,35 @@ class Feed:
         """Follow the changes from now on."""
         loop = asyncio.get_running_loop()
         self.last = await run_in_threadpool(self._database.read, newest)
-        self._database.told = lambda: loop.call_soon_threadsafe(self._notified.set)
+
+        def told(changes: Sequence[tuple[str, str, str]]) -> None:
+            if any(_is_removal(kind, what) for kind, _, what in changes):
+                self.on_people()  # before the response
+            loop.call_soon_threadsafe(self._notified.set)
+
+        self._database.told = told
         self._tasks = [asyncio.create_task(self._follow())]
         if isinstance(self._database, PostgreSQL):
             self._tasks.append(asyncio.create_task(self._listen(self._database.address)))
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the changes were read a moment ago: without the database, none is heard of."""
+        return time.monotonic() - self._queried < _CURRENT
+
     async def _follow(self) -> None:
         while True:
             self._notified.clear()
+            begun = time.monotonic()
             try:
                 found = await self._since(self.last)
             except DatabaseUnavailable:
                 continue  # the read has already waited
             self._take(found)
+            self._queried = begun
             if len(found) == _RECENT:
                 continue
+            await asyncio.sleep(_PAUSE)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._notified.wait(), _POLL)
 
@@ -115,10 +136,12 @@ class Feed:
             return
         self._recent.extend(found)
         self.last = found[-1].number
+        if any(_is_removal(change.kind, change.what) for change in found):
+            self.on_people()
         for change in found:
             is_news = change.kind == REQUEST and change.what != OPENED
-            for event in self._waiting.get(change.about, ()) if is_news else ():
-                event.set()
+            for changed in self._waiting.get(change.about, ()) if is_news else ():
+                _resolve(changed)
         if self._waking is None:
             self._waking = asyncio.get_running_loop().call_later(_DELAY, self._wake)
 
@@ -137,7 +160,7 @@ class Feed:
                 async with await psycopg.AsyncConnection.connect(
                     address, autocommit=True, connect_timeout=5, application_name="tenterhook"
                 ) as connection:
-                    await connection.execute(f"listen {_CHANNEL}")
+                    await connection.execute(f"listen {CHANNEL}")
                     is_logged = False
                     self._notified.set()  # there may have been changes before
                     async for _ in connection.notifies():
@@ -149,18 +172,18 @@ class Feed:
             await asyncio.sleep(_RECONNECT)
 
     @contextlib.contextmanager
-    def watching(self, request: str) -> Iterator[asyncio.Event]:
-        """Provide an event that is set when a request changes."""
-        event = asyncio.Event()
-        self._waiting.setdefault(request, set()).add(event)
+    def watching(self, request: str) -> Iterator[asyncio.Future[bool]]:
+        """Provide a future that becomes True when a request changes, unless the caller resolves it before."""
+        changed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(request, set()).add(changed)
         if self.is_closed:
-            event.set()
+            _resolve(changed)
         try:
-            yield event
+            yield changed
         finally:
-            events = self._waiting[request]
-            events.discard(event)
-            if not events:
+            others = self._waiting[request]
+            others.discard(changed)
+            if not others:
                 del self._waiting[request]
 
     async def next(self, number: int, seconds: float) -> list[Change]:
@@ -178,14 +201,14 @@ class Feed:
     def close(self) -> None:
         """Wake all that wait, for the last time."""
         self.is_closed = True
-        for events in self._waiting.values():
-            for event in events:
-                event.set()
+        for several in self._waiting.values():
+            for changed in several:
+                _resolve(changed)
         self._wake()
 
     async def stop(self) -> None:
         """Stop following."""
-        self._database.told = lambda: None
+        self._database.told = lambda _: None
         for _ in range(5):  # a connection that is failing may suppress the cancellation
             pending = [task for task in self._tasks if not task.done()]
             if not pending:

@@ -7,6 +7,8 @@ transaction; it may be called again if the connection was lost, so it must have 
 from __future__ import annotations
 
 import contextlib
+import functools
+import logging
 import os
 import sqlite3
 import threading
@@ -18,18 +20,22 @@ from ..basics.processes import Lock
 from ..errors import HookError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     import psycopg
     from psycopg_pool import ConnectionPool
 
 T = TypeVar("T")
 Row = dict[str, Any]
+Change = tuple[str, str, str]  # kind, about, what: see change_feed.py
 
 _RETRY_TIMEOUT = 10.0  # seconds that a request waits for an unavailable database server
+_RECONNECT_TIMEOUT = 1.0  # after that the pool is asked anew; by itself it would pause for up to 8 seconds
 _START_TIMEOUT = 5.0  # the same when the hub starts
 _PAUSE = 0.1
 _MAX_CONNECTIONS = 16
+CHANNEL = "tenterhook"  # of PostgreSQL's notifications
 
 # keys of advisory locks; a transaction that takes several takes them in this order
 MIGRATING_TURN, PEOPLE_TURN, CHANGES_TURN = 0x74656E74, 0x74656E76, 0x74656E75  # "tent" and after
@@ -46,7 +52,7 @@ class Connection(Protocol):
     """A transaction."""
 
     kind: str
-    changed: bool  # whether `Database.told` is called once it is committed
+    changes: list[Change]  # stored last; then `Database.told` is called, once it is committed
 
     def all(self, query: str, *values: Any) -> list[Row]:
         """Return every row."""
@@ -57,6 +63,12 @@ class Connection(Protocol):
     def run(self, query: str, *values: Any) -> int:
         """Run a statement; return how many rows it changed."""
 
+    def many(self, query: str, rows: Sequence[tuple[Any, ...]]) -> list[Row | None]:
+        """Run a statement that returns rows, with one set of values after another; return the first row of each."""
+
+    def at_once(self) -> AbstractContextManager[object]:
+        """Send statements in a block without waiting for each; `run` returns nothing of use then."""
+
     def take_turns(self, turn: int) -> None:
         """Take a lock until the end of the transaction; what earlier holders have committed is visible then."""
 
@@ -65,7 +77,7 @@ class Database(Protocol):
     """The interface of both databases."""
 
     kind: str
-    told: Callable[[], object]  # called from any thread after a change
+    told: Callable[[Sequence[Change]], object]  # called from any thread with changes that are committed
 
     def write(self, work: Callable[[Connection], T], *, lasting: bool = True) -> T:
         """Call a function in a transaction; if not `lasting`, a power failure may undo it."""
@@ -98,6 +110,21 @@ def opened(where: str | None) -> SQLite | PostgreSQL:
     return database
 
 
+def _store_changes(connection: Connection) -> None:
+    """Store the changes of a transaction. Their numbers become visible in order, so this is the last of its work."""
+    if not connection.changes:
+        return
+    now = time.time()
+    with connection.at_once():
+        connection.take_turns(CHANGES_TURN)
+        connection.many(
+            "insert into changes (kind, about, what, time) values (?, ?, ?, ?) returning number",
+            [(*change, now) for change in connection.changes],
+        )
+        if connection.kind == PostgreSQL.kind:
+            connection.run("select pg_notify(?, '')", CHANNEL)
+
+
 def _storable(value: Any) -> Any:
     """Return a value that both databases can store: without lone surrogates, and for PostgreSQL without U+0000."""
     if not isinstance(value, str) or (value.isascii() and "\0" not in value):
@@ -112,7 +139,7 @@ class SQLite:
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self.told: Callable[[], object] = lambda: None
+        self.told: Callable[[Sequence[Change]], object] = lambda _: None
         self._writing = threading.Lock()
         self._idle: list[sqlite3.Connection] = []
         self._lock = Lock(f"{file}.lock", wait=0)
@@ -146,12 +173,13 @@ class SQLite:
             self._writer.execute("begin immediate")
             try:
                 done = work(transaction)
+                _store_changes(transaction)
             except BaseException:
                 self._writer.execute("rollback")
                 raise
             self._writer.execute("commit")
-        if transaction.changed:
-            self.told()
+        if transaction.changes:
+            self.told(transaction.changes)
         return done
 
     def read(self, work: Callable[[Connection], T]) -> T:
@@ -185,7 +213,7 @@ class _SQLiteTransaction:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self.changed = False
+        self.changes: list[Change] = []
 
     def _execute(self, query: str, values: tuple[Any, ...]) -> sqlite3.Cursor:
         return self._connection.execute(query, tuple(map(_storable, values)))
@@ -199,6 +227,12 @@ class _SQLiteTransaction:
 
     def run(self, query: str, *values: Any) -> int:
         return self._execute(query, values).rowcount
+
+    def many(self, query: str, rows: Sequence[tuple[Any, ...]]) -> list[Row | None]:
+        return [self.one(query, *values) for values in rows]
+
+    def at_once(self) -> AbstractContextManager[object]:
+        return contextlib.nullcontext()
 
     def take_turns(self, turn: int) -> None:
         """Do nothing: there is only one writer."""
@@ -217,11 +251,17 @@ class PostgreSQL:
             from ..basics.install_hints import install_command
 
             raise HookError("PostgreSQL needs psycopg", f"install it with: {install_command('hub')}") from None
+        logging.getLogger("psycopg").setLevel(logging.ERROR)  # it warns at each attempt to connect; we say so once
         self.address = address
-        self.told: Callable[[], object] = lambda: None
+        self.told: Callable[[Sequence[Change]], object] = lambda _: None
         options = {"row_factory": dict_row, "application_name": "tenterhook", "connect_timeout": 5}
         self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
-            address, min_size=1, max_size=_MAX_CONNECTIONS, kwargs=options, open=False, reconnect_timeout=_RETRY_TIMEOUT
+            address,
+            min_size=1,
+            max_size=_MAX_CONNECTIONS,
+            kwargs=options,
+            open=False,
+            reconnect_timeout=_RECONNECT_TIMEOUT,
         )
         self._pool.open()
         try:
@@ -234,31 +274,47 @@ class PostgreSQL:
         """Do nothing: several hubs may share a server."""
 
     def write(self, work: Callable[[Connection], T], *, lasting: bool = True) -> T:
-        def quickly(connection: Connection) -> T:
-            connection.run("set local synchronous_commit to off")
-            return work(connection)
+        def do(connection: psycopg.Connection[Row]) -> tuple[_PostgreSQLTransaction, T]:
+            transaction = _PostgreSQLTransaction(connection)
+            if lasting:
+                done = work(transaction)
+            else:
+                with transaction.at_once():
+                    transaction.run("set local synchronous_commit to off")
+                    done = work(transaction)
+            _store_changes(transaction)
+            return transaction, done
 
-        transaction, done = self._retry(work if lasting else quickly)
-        if transaction.changed:
-            self.told()
+        transaction, done = self._retry(do)
+        if transaction.changes:
+            self.told(transaction.changes)
         return done
 
     def read(self, work: Callable[[Connection], T]) -> T:
-        return self._retry(work)[1]
+        def do(connection: psycopg.Connection[Row]) -> T:
+            connection.autocommit = (
+                True  # each query sees what is committed, as in a transaction, without its two exchanges
+            )
+            try:
+                return work(_PostgreSQLTransaction(connection))
+            finally:
+                if not connection.closed:
+                    connection.autocommit = False
 
-    def _retry(self, work: Callable[[Connection], T]) -> tuple[_PostgreSQLTransaction, T]:
+        return self._retry(do)
+
+    def _retry(self, work: Callable[[psycopg.Connection[Row]], T]) -> T:
         """Call a function in a transaction; again if the connection is lost, until `_RETRY_TIMEOUT`."""
         import psycopg
 
         until = time.monotonic() + _RETRY_TIMEOUT
         while True:
             try:
-                with self._pool.connection(timeout=max(until - time.monotonic(), _PAUSE)) as connection:
-                    transaction = _PostgreSQLTransaction(connection)
-                    done = work(transaction)
-                return transaction, done
-            except (psycopg.OperationalError, psycopg.InterfaceError):
+                with self._pool.connection(timeout=_RECONNECT_TIMEOUT) as connection:
+                    return work(connection)
+            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
                 if time.monotonic() >= until:
+                    logging.getLogger("tenterhook.hub").warning("PostgreSQL is unavailable: %s", str(error).strip())
                     raise DatabaseUnavailable from None
                 time.sleep(_PAUSE)
 
@@ -271,11 +327,10 @@ class _PostgreSQLTransaction:
 
     def __init__(self, connection: psycopg.Connection[Row]) -> None:
         self._connection = connection
-        self.changed = False
+        self.changes: list[Change] = []
 
     def _execute(self, query: str, values: tuple[Any, ...]) -> psycopg.Cursor[Row]:
-        written = query.replace("%", "%%").replace("?", "%s")
-        return self._connection.execute(written.encode(), tuple(map(_storable, values)))
+        return self._connection.execute(_in_psycopg(query), tuple(map(_storable, values)))
 
     def all(self, query: str, *values: Any) -> list[Row]:
         return self._execute(query, values).fetchall()
@@ -286,5 +341,23 @@ class _PostgreSQLTransaction:
     def run(self, query: str, *values: Any) -> int:
         return self._execute(query, values).rowcount
 
+    def many(self, query: str, rows: Sequence[tuple[Any, ...]]) -> list[Row | None]:
+        if not rows:
+            return []
+        with self._connection.cursor() as cursor:  # sends all of them before it waits
+            cursor.executemany(_in_psycopg(query), [tuple(map(_storable, values)) for values in rows], returning=True)
+            found = [cursor.fetchone()]
+            while cursor.nextset():
+                found.append(cursor.fetchone())
+            return found
+
+    def at_once(self) -> AbstractContextManager[object]:
+        return self._connection.pipeline()
+
     def take_turns(self, turn: int) -> None:
         self.run("select pg_advisory_xact_lock(?)", turn)
+
+
+@functools.cache
+def _in_psycopg(query: str) -> bytes:
+    return query.replace("%", "%%").replace("?", "%s").encode()

@@ -5,23 +5,37 @@ Each attempt to answer is kept, with who tried it from where and its outcome.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..approvals.requests import content_hash
+from ..approvals.requests import Call, content_hash
 from ..errors import HookError
 from . import change_feed, webhooks
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .database import Connection, Row
     from .schemas import RequestGiven
 
 OPEN, APPROVED, DENIED, WITHDRAWN, EXPIRED = "open", "approved", "denied", "withdrawn", "expired"
 ONCE, SESSION = "once", "session"
+OWN_WAYS = ("page", SESSION)  # of an answer: a program cannot claim them
 LONGEST_WAIT = 60.0  # seconds of one long poll
 LEASE = 15.0  # seconds that an agent may be silent after a poll has ended
-FIRST_LEASE = 30.0
+FIRST_LEASE = 60.0  # from opening a request to its first poll, also while thousands do so at once
+_AT_ONCE = 1000  # overdue requests that are ended in one transaction
+_DECIDED_BY = ("terminal", "hook", "rule", "session", "allow", "agent", "nobody", "gone")
+
+
+class Asker(NamedTuple):
+    """Who asks, as the token says: an agent's own words about it do not count."""
+
+    token: int
+    machine: str
+    agent: str | None  # None: the token is for every agent of its machine, which says which one asks
 
 
 class Answered(NamedTuple):
@@ -45,45 +59,91 @@ class IdTaken(HookError):
     """Another request has this id."""
 
 
-def open_request(connection: Connection, token: int, asked: RequestGiven) -> tuple[Row, bool]:
-    """Open a request; return it, and whether it is new: an agent may send it again."""
+class Asked(NamedTuple):
+    """A request as an agent opens it."""
+
+    asker: Asker
+    given: RequestGiven
+
+
+class Renewal(NamedTuple):
+    """An agent that waits for so many seconds for the answer to a request of its own."""
+
+    request: str
+    token: int
+    seconds: float
+
+
+def check_hash(asked: RequestGiven) -> None:
+    """Raise WrongHash unless a request has the hash of what it asks."""
     if content_hash(asked.tool_name, asked.tool_input, asked.work_dir) != asked.hash:
         raise WrongHash(
             "the hash is not that of the tool, its input and the directory", "compute it as docs/approvals.md says"
         )
-    known = connection.one("select * from requests where id = ?", asked.id)
-    if known is not None:
-        if known["hash"] != asked.hash or known["agent_token"] != token:
-            raise IdTaken("another request has this id", "use a new id for each request")
-        return known, False
-    grant = _granted(connection, token, asked)
+
+
+def open_requests(connection: Connection, asked: Sequence[Asked]) -> list[tuple[Row, bool] | Exception]:
+    """Open requests; return each, and whether it is new: an agent may send it again. Or IdTaken, if it is another's."""
     now = time.time()
-    row = connection.one(
+    keys = [_grant_key(each.asker, each.given) for each in asked]
+    grants = _granted(connection, asked, keys)
+    rows = connection.many(
         "insert into requests (id, agent_token, machine, agent, session, work_dir, tool_name, tool_input, display,"
         " action, why, hash, grant_key, opened, expires, lease, state, approved, answered_by, answered_via, scope,"
         " answered) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " on conflict (id) do nothing returning *",
-        *(asked.id, token, asked.machine, asked.agent, asked.session_id, asked.work_dir, asked.tool_name),
-        *(json.dumps(asked.tool_input), json.dumps(asked.display), asked.action, asked.why, asked.hash, asked.grant),
-        *(now, now + asked.expires_in, now + FIRST_LEASE),
-        *((APPROVED, 1, grant["who"], SESSION, SESSION, now) if grant else (OPEN, None, None, None, None, None)),
+        [
+            (
+                *(given.id, asker.token, asker.machine, asker.agent or given.agent, given.session_id, given.work_dir),
+                *(given.tool_name, json.dumps(given.tool_input), json.dumps(given.display), given.action, given.why),
+                *(given.hash, key, now, now + given.expires_in, now + FIRST_LEASE),
+                *((APPROVED, 1, grant["who"], SESSION, SESSION, now) if grant else (OPEN, *[None] * 5)),
+            )
+            for (asker, given), key, grant in zip(asked, keys, grants, strict=True)
+        ],
     )
-    if row is None:  # it was sent twice at the same time
-        return open_request(connection, token, asked)
-    if not grant:
-        webhooks.add_deliveries(connection, asked.id)
-    change_feed.add(connection, change_feed.REQUEST, asked.id, row["state"])
-    return row, True
+    webhooks.add_deliveries(connection, [row["id"] for row in rows if row is not None and row["state"] == OPEN])
+    for row in rows:
+        if row is not None:
+            change_feed.add(connection, change_feed.REQUEST, row["id"], row["state"])
+    return [_known(connection, each) if row is None else (row, True) for each, row in zip(asked, rows, strict=True)]
 
 
-def _granted(connection: Connection, token: int, asked: RequestGiven) -> Row | None:
-    """Return the approval for the session that covers this call, or None."""
-    if asked.grant is None or not asked.session_id:
+def _known(connection: Connection, asked: Asked) -> tuple[Row, bool] | IdTaken:
+    """Return a request that was sent before."""
+    row = found(connection, asked.given.id, asked.asker.token)
+    if row is None or row["hash"] != asked.given.hash:
+        return IdTaken("another request has this id", "use a new id for each request")
+    return row, False
+
+
+def _grant_key(asker: Asker, asked: RequestGiven) -> str | None:
+    """Return the hash of what an approval for the session covers, made from the request itself; None: nothing more.
+
+    Of the agent's `grant` only the first word counts, its process. Paths are compared as they are written and, for a
+    file, as they were shown: they lead somewhere on the agent's machine only.
+    """
+    process = (asked.grant or "").partition(" ")[0]
+    if not process or not asked.session_id:
         return None
-    return connection.one(
+    call = Call(asked.tool_name, asked.tool_input, asked.work_dir)
+    covered = call.grant_by(lambda *written: json.dumps(written))
+    parts = [process, asker.agent or asked.agent, covered, asked.display.get("path")]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _granted(connection: Connection, asked: Sequence[Asked], keys: Sequence[str | None]) -> list[Row | None]:
+    """Return the approval for the session that covers each call, or None."""
+    wanted = [place for place, key in enumerate(keys) if key is not None]
+    rows = connection.many(
         "select who from grants where agent_token = ? and machine = ? and session = ? and grant_key = ?",
-        *(token, asked.machine, asked.session_id, asked.grant),
+        [
+            (asked[place].asker.token, asked[place].asker.machine, asked[place].given.session_id, keys[place])
+            for place in wanted
+        ],
     )
+    granted = dict(zip(wanted, rows, strict=True))
+    return [granted.get(place) for place in range(len(asked))]
 
 
 def found(connection: Connection, request: str, token: int | None = None) -> Row | None:
@@ -103,18 +163,32 @@ def listed(connection: Connection, state: str, limit: int) -> list[Row]:
     return connection.all("select * from requests where answered is not null order by answered desc limit ?", limit)
 
 
-def renew(connection: Connection, request: str, token: int, seconds: float) -> Row | None:
-    """Extend the lease of a request by so many seconds; return the request, or None."""
+def renew(connection: Connection, renewals: Sequence[Renewal]) -> list[Row | None]:
+    """Extend the leases of requests; return each request that is over, or is not there (None), or just its state."""
     now = time.time()
-    row = connection.one(
+    order = sorted(range(len(renewals)), key=lambda place: renewals[place].request)  # at every hub: no deadlock
+    rows = connection.many(
         "update requests set lease = ? where id = ? and agent_token = ? and state = 'open' and lease > ?"
-        " and expires > ? returning *",
-        *(now + seconds + LEASE, request, token, now, now),
+        " and expires > ? returning state",
+        [
+            (now + seconds + LEASE, request, token, now, now)
+            for request, token, seconds in (renewals[place] for place in order)
+        ],
     )
-    if row is None:
-        end_overdue(connection)
-        row = found(connection, request, token)
-    return row
+    renewed = dict(zip(order, rows, strict=True))
+    return [renewed[place] or _ended(connection, each) for place, each in enumerate(renewals)]
+
+
+def _ended(connection: Connection, renewal: Renewal) -> Row | None:
+    end_overdue(connection, renewal.request)
+    return found(connection, renewal.request, renewal.token)
+
+
+def answer_each(connection: Connection, given: Sequence[Answered]) -> list[tuple[str, Row | None]]:
+    """Answer several requests."""
+    order = sorted(range(len(given)), key=lambda place: given[place].request)
+    outcomes = {place: answer(connection, given[place]) for place in order}
+    return [outcomes[place] for place in range(len(given))]
 
 
 def answer(connection: Connection, given: Answered) -> tuple[str, Row | None]:
@@ -122,9 +196,6 @@ def answer(connection: Connection, given: Answered) -> tuple[str, Row | None]:
 
     One statement decides: the answer that updates the row has won. Every answer is recorded.
     """
-    before = connection.one("select became from answers where attempt = ?", given.attempt)
-    if before is not None:  # it was committed, and the connection was lost before we knew
-        return before["became"], found(connection, given.request)
     now = time.time()
     row = connection.one(
         "update requests set state = ?, approved = ?, answered_by = ?, answered_via = ?, scope = ?, message = ?,"
@@ -137,7 +208,10 @@ def answer(connection: Connection, given: Answered) -> tuple[str, Row | None]:
         if given.approved and given.scope == SESSION and row["grant_key"] is not None:
             _grant(connection, row, now)
     else:
-        end_overdue(connection)
+        before = connection.one("select became from answers where attempt = ?", given.attempt)
+        if before is not None:  # it was committed, and the connection was lost before we knew
+            return before["became"], found(connection, given.request)
+        end_overdue(connection, given.request)
         row = found(connection, given.request)
         became = _lost(row, given)
     record_answer(connection, given, became)
@@ -175,7 +249,11 @@ def _grant(connection: Connection, row: Row, now: float) -> None:
 
 
 def withdraw(connection: Connection, request: str, token: int, by: str, approved: bool | None) -> Row | None:
-    """Withdraw a request that was decided elsewhere, unless a person has answered it; return the request, or None."""
+    """Withdraw a request that was decided elsewhere, unless a person has answered it; return the request, or None.
+
+    What decided there is one of a few words: an agent cannot name a person.
+    """
+    by = by if by in _DECIDED_BY else "elsewhere"
     row = connection.one(
         "update requests set state = 'withdrawn', approved = ?, answered_via = ?, answered = ? where id = ?"
         " and agent_token = ? and state = 'open' returning *",
@@ -187,23 +265,34 @@ def withdraw(connection: Connection, request: str, token: int, by: str, approved
     return row
 
 
-def end_overdue(connection: Connection) -> int:
-    """End requests that have expired, or whose agent no longer waits; return how many."""
+def withdraw_all(connection: Connection, token: int) -> None:
+    """Withdraw the open requests of a token that is revoked; an agent that waits for one is woken."""
+    ended = connection.all(
+        "update requests set state = 'withdrawn', answered_via = 'revoked', answered = ? where agent_token = ?"
+        " and state = 'open' returning id",
+        *(time.time(), token),
+    )
+    for row in ended:
+        change_feed.add(connection, change_feed.REQUEST, row["id"], WITHDRAWN)
+
+
+def end_overdue(connection: Connection, request: str | None = None) -> int:
+    """End requests that have expired, or whose agent no longer waits, some at a time, or this one; return how many."""
     now = time.time()
-    expired = connection.all(
-        "update requests set state = 'expired', answered = ? where state = 'open' and expires <= ? returning id, state",
-        *(now, now),
+    overdue = [request] if request else [row["id"] for row in connection.all(_OVERDUE, now, now, _AT_ONCE)]
+    rows = connection.many(
+        "update requests set state = case when expires <= ? then 'expired' else 'withdrawn' end,"
+        " answered_via = case when expires <= ? then null else 'gone' end, answered = ?"
+        " where id = ? and state = 'open' and (expires <= ? or lease <= ?) returning id, state",
+        [(now, now, now, each, now, now) for each in overdue],
     )
-    gone = connection.all(
-        "update requests set state = 'withdrawn', answered_via = 'gone', answered = ? where state = 'open'"
-        " and lease <= ? returning id, state",
-        *(now, now),
-    )
-    for row in (*expired, *gone):
+    ended = [row for row in rows if row is not None]
+    for row in ended:
         change_feed.add(connection, change_feed.REQUEST, row["id"], row["state"])
-    return len(expired) + len(gone)
+    return len(ended)
 
 
+_OVERDUE = "select id from requests where state = 'open' and (expires <= ? or lease <= ?) order by id limit ?"
 WON, LATE, DUPLICATE, STALE, REFUSED = "won", "late", "duplicate", "stale", "refused"
 
 

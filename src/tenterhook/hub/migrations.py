@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING
 
 from ..errors import HookError
@@ -75,6 +76,21 @@ _STEPS: tuple[tuple[str, ...], ...] = (
             request text not null references requests (id), tries integer not null, due moment not null,
             primary key (webhook, request))""",
     ),
+    (
+        # A sign-in needs a key besides its cookie: earlier ones, which had none, end.
+        "drop table sign_ins",
+        """create table sign_ins (
+            hash text primary key, key_hash text not null, person text not null references people (name),
+            created moment not null, expires moment not null)""",
+        # What an approval for a session covers is computed by the hub; until now the agent said it.
+        "delete from grants",
+        "update requests set grant_key = null",
+        "alter table tokens add column agent text",
+    ),
+    (
+        """create table machines (
+            agent_token bigint primary key references tokens (id), agents text not null, reported moment not null)""",
+    ),
 )
 VERSION = len(_STEPS)
 
@@ -97,6 +113,15 @@ def _migrate(connection: Connection) -> None:
     if version < VERSION:
         connection.run("delete from hub where key = 'version'")
         connection.run("insert into hub (key, value) values ('version', ?)", str(VERSION))
+    if connection.one("select 1 as found from hub where key = 'id'") is None:
+        connection.run("insert into hub (key, value) values ('id', ?)", secrets.token_hex(16))
+
+
+def hub_id(connection: Connection) -> str:
+    """Return the public identifier of the inbox, the same for all hubs on one database."""
+    row = connection.one("select value from hub where key = 'id'")
+    assert row is not None
+    return str(row["value"])
 
 
 def _with_types(kind: str, statement: str) -> str:

@@ -1,9 +1,9 @@
-"""Authorization of the pages' visitors, and error pages."""
+"""The routes of the pages: what a navigation gets, who may see a page's content, and error pages."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import parse_qsl, quote
+from urllib.parse import parse_qsl
 
 from fastapi import Depends, Request
 from fastapi.exceptions import RequestValidationError
@@ -37,17 +37,29 @@ class PageRoute(APIRoute):
         return handle_or_show_error
 
 
+class ContentRoute(PageRoute):
+    """A route of a page with content, which only its script gets.
+
+    A navigation cannot carry the key of a sign-in. It gets the same empty page for everyone, with or without a cookie;
+    the script of that page fetches the content with the key.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def handle_or_show_shell(request: Request) -> Response:
+            if request.method == "GET" and not access.has_credentials(request):
+                return rendering.page(request, None, "shell.html")
+            return await handle(request)
+
+        return handle_or_show_shell
+
+
 def refusal(request: Request, error: HookError) -> Response:
-    """Return the page of an error; the page to sign in if that is missing."""
+    """Return the page of an error."""
     status = (
         error.status if isinstance(error, AccessRefused) else 503 if isinstance(error, DatabaseUnavailable) else 422
     )
-    if status == 401 and not rendering.is_fragment(request):
-        # a link from another site, such as a chat: the browser does not send a strict cookie
-        if request.headers.get("sec-fetch-site") == "cross-site":
-            return rendering.part(None, "again.html")
-        place = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
-        return redirect(f"/sign-in?next={quote(place, safe='')}" if request.method == "GET" else "/sign-in")
     title = {401: "You are signed out", 403: "Not allowed", 404: "Not found"}.get(status, "That did not work")
     texts = {"message": capitalized(error.message), "remedy": capitalized(error.remedy)}
     return rendering.page(request, None, "error.html", status, title=title, **texts)
@@ -68,30 +80,5 @@ async def _fields(request: Request) -> dict[str, str]:
 
 
 Fields = Annotated[dict[str, str], Depends(_fields)]
-
-
-def _visitor(request: Request) -> Principal:
-    return access.required_person(access.authenticated(request))
-
-
-def _writer(request: Request, fields: Fields) -> Principal:
-    """Return the person who sends a form of ours."""
-    caller = _visitor(request)
-    if caller.sign_in is not None:
-        access.check_origin(request, needed=True)
-        access.check_csrf(caller.sign_in, fields.get("csrf"))
-    return caller
-
-
-def _visiting_admin(request: Request) -> Principal:
-    return access.required_admin(_visitor(request))
-
-
-def _writing_admin(request: Request, fields: Fields) -> Principal:
-    return access.required_admin(_writer(request, fields))
-
-
-Visitor = Annotated[Principal, Depends(_visitor)]
-Writer = Annotated[Principal, Depends(_writer)]
-VisitingAdmin = Annotated[Principal, Depends(_visiting_admin)]
-WritingAdmin = Annotated[Principal, Depends(_writing_admin)]
+Visitor = Annotated[Principal, Depends(access.person)]
+VisitingAdmin = Annotated[Principal, Depends(access.admin)]

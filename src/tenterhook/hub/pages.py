@@ -1,4 +1,4 @@
-"""The pages, with forms that work without JavaScript."""
+"""The pages: the inbox, requests, and what agents report."""
 
 from __future__ import annotations
 
@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response  # noqa: TC002  # FastAPI reads it when it runs
 
-from . import charts, inbox, records, rendering, request_html, settings_pages, sign_in_pages, timelines
-from .access import AccessRefused, Principal, hub_of
-from .page_auth import Fields, PageRoute, Visitor, Writer, not_found, redirect
+from . import (
+    charts,
+    connection_pages,
+    inbox,
+    records,
+    rendering,
+    request_html,
+    settings_pages,
+    sign_in_pages,
+    timelines,
+)
+from .access import AccessRefused, hub_of
+from .page_auth import ContentRoute, Fields, PageRoute, Visitor, not_found
 from .rendering import page
 
 if TYPE_CHECKING:
@@ -23,17 +33,27 @@ _MAX_SESSIONS, _MAX_RECORDS = 200, 500
 _DAYS = (1, 7, 30)
 
 
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
+router = APIRouter(route_class=ContentRoute, include_in_schema=False)
+others = APIRouter(route_class=PageRoute, include_in_schema=False)  # included last: one of them matches every path
 router.include_router(sign_in_pages.router)
 router.include_router(settings_pages.router)
+router.include_router(connection_pages.router)
 
 
-@router.get("/static/{name}")
+@others.get("/static/{name}")
 def static(request: Request, name: str) -> Response:
-    """Send the style sheet, the script or the icon."""
+    """Send the style sheet, a script or the icon."""
     found = rendering.static(request, name)
     if found is None:
         raise not_found("file")
+    return found
+
+
+@others.get("/worker.js")
+def worker(request: Request) -> Response:
+    """Send the service worker, from the top: it may act for pages below its own path only."""
+    found = rendering.static(request, "worker.js")
+    assert found is not None
     return found
 
 
@@ -48,8 +68,9 @@ def show_inbox(request: Request, caller: Visitor) -> Response:
     answered = database.read(lambda connection: inbox.listed(connection, "answered", _MAX_ANSWERED))
     return page(
         *(request, caller, "inbox.html"),
-        live="request",
+        live="request machine record",
         whole=False,
+        **connection_pages.values(request),
         open=[request_html.card(row) for row in rows[:_MAX_OPEN]],
         answered=[request_html.card(row) for row in answered],
         waiting=len(rows),
@@ -60,21 +81,27 @@ def show_inbox(request: Request, caller: Visitor) -> Response:
 @router.get("/requests/{request_id}")
 def show_request(request: Request, caller: Visitor, request_id: str) -> Response:
     """Show a whole request, and all answers to it."""
-    return _one_request(request, caller, request_id)
+    database = hub_of(request).database
+    row = database.read(lambda connection: inbox.found(connection, request_id))
+    if row is None:
+        raise not_found("request")
+    tries = database.read(lambda connection: inbox.answers_to(connection, request_id))
+    card = request_html.card(row, whole=True)
+    return page(request, caller, "request.html", live="request", whole=True, card=card, tries=tries)
 
 
 @router.get("/fragments/requests/{request_id}")
-def show_card(request: Request, caller: Visitor, request_id: str, whole: bool = False) -> Response:
-    """Send the HTML of a request, for the script."""
+def show_card(request: Request, _: Visitor, request_id: str, whole: bool = False) -> Response:
+    """Send the HTML of one request."""
     row = hub_of(request).database.read(lambda connection: inbox.found(connection, request_id))
     if row is None:
         raise not_found("request")
-    return rendering.part(caller, "card.html", card=request_html.card(row, whole=whole), whole=whole)
+    return rendering.part("card.html", card=request_html.card(row, whole=whole), whole=whole)
 
 
 @router.post("/requests/{request_id}/answer")
-def answer(request: Request, caller: Writer, fields: Fields, request_id: str, whole: bool = False) -> Response:
-    """Take a person's answer; one that is late is shown who answered before."""
+def answer(request: Request, caller: Visitor, fields: Fields, request_id: str, whole: bool = False) -> Response:
+    """Take a person's answer, and send the HTML of the request; one that is late is shown who answered before."""
     given = inbox.Answered(
         attempt=secrets.token_hex(16),
         request=request_id,
@@ -88,14 +115,8 @@ def answer(request: Request, caller: Writer, fields: Fields, request_id: str, wh
     became, row = hub_of(request).database.write(lambda connection: inbox.answer(connection, given))
     if row is None:
         raise not_found("request")
-    has_lost = became not in (inbox.WON, inbox.DUPLICATE)
-    status = 409 if has_lost else 200
-    if rendering.is_fragment(request):
-        return rendering.part(caller, "card.html", status, card=request_html.card(row, whole=whole), whole=whole)
-    if not has_lost:
-        return redirect("/")
-    lost = "Your answer came too late and had no effect. The request ended as shown here."
-    return _one_request(request, caller, request_id, status, lost)
+    status = 200 if became in (inbox.WON, inbox.DUPLICATE) else 409
+    return rendering.part("card.html", status, card=request_html.card(row, whole=whole), whole=whole)
 
 
 def _approved(fields: dict[str, str]) -> bool:
@@ -103,17 +124,6 @@ def _approved(fields: dict[str, str]) -> bool:
     if approved not in ("yes", "no"):
         raise AccessRefused(422, "no-answer", "the answer is neither yes nor no", "use the buttons of the page")
     return approved == "yes"
-
-
-def _one_request(request: Request, caller: Principal, request_id: str, status: int = 200, lost: str = "") -> Response:
-    database = hub_of(request).database
-    row = database.read(lambda connection: inbox.found(connection, request_id))
-    if row is None:
-        raise not_found("request")
-    tries = database.read(lambda connection: inbox.answers_to(connection, request_id))
-    card = request_html.card(row, whole=True)
-    more = {"live": "request", "whole": True, "lost": lost, "tries": tries}
-    return page(request, caller, "request.html", status, card=card, **more)
 
 
 # -- what agents report
@@ -184,9 +194,12 @@ def _health(figures: HookFigures, series: list[Row]) -> dict[str, Any]:
     return {**figures.as_json(), "failures": failed, "health": health, "tone": tone, "spark": spark}
 
 
-@router.get("/{path:path}")
+@others.get("/{path:path}")
 def show_nothing(path: str) -> Response:
     """Respond that there is no such page."""
     if path.startswith("api/"):
         raise HTTPException(404)
     raise not_found("page")
+
+
+router.include_router(others)

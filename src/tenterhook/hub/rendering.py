@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from .access import Principal
 
 _HERE = os.path.dirname(__file__)
-_TYPES = {"style.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
+_SCRIPTS = ("page.js", "notify.js", "worker.js")
+_TYPES = {"style.css": "text/css", **dict.fromkeys(_SCRIPTS, "text/javascript"), "icon.svg": "image/svg+xml"}
 _PAGES = (("/", "Inbox"), ("/sessions", "Sessions"), ("/hooks", "Hooks"), ("/rules", "Rules"))
 _FOR_ADMINS = (("/people", "People"),)
 _MAX_AGE = 365 * 86400  # seconds; a changed file gets another URL
@@ -60,11 +61,6 @@ def _stamp() -> str:
     return hashlib.sha256(b"".join(content for content, _ in _files().values())).hexdigest()[:10]
 
 
-def is_fragment(request: Request) -> bool:
-    """Return whether the page's script makes the request, and needs only the content."""
-    return request.headers.get("x-fragment") == "1"
-
-
 def _here(path: str) -> str:
     """Return the page of the navigation that a path belongs to."""
     first = "/" + path.split("/")[1]
@@ -72,26 +68,24 @@ def _here(path: str) -> str:
 
 
 def page(request: Request, caller: Principal | None, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """Render a page, or only its content for the script."""
-    address = access.hub_of(request).address
+    """Render a page."""
     values = {
-        "layout": "fragment.html" if is_fragment(request) else "layout.html",
         "person": caller,
         "pages": (*_PAGES, *(_FOR_ADMINS if caller and caller.is_admin else ())),
         "here": _here(request.url.path),
         "live": "",
         "stamp": _stamp(),
         "now": time.time(),
-        "insecure": not address.is_tls and not address.is_loopback,
+        "insecure": access.hub_of(request).address.is_insecure,
+        "exposed": not access.is_private(request),
         **values,
     }
-    return part(caller, template, status, **values)
+    return part(template, status, **values)
 
 
-def part(caller: Principal | None, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+def part(template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """Render a template by itself."""
-    csrf = caller.sign_in.csrf if caller and caller.sign_in else ""
-    return HTMLResponse(_templates().get_template(template).render(csrf=csrf, **values), status)
+    return HTMLResponse(_templates().get_template(template).render(**values), status)
 
 
 def static(request: Request, name: str) -> Response | None:

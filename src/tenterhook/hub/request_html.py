@@ -119,7 +119,7 @@ def moment(seconds: float) -> str:
 
 
 def clock(seconds: float) -> str:
-    """Return a time in UTC, for browsers without JavaScript."""
+    """Return a time in UTC, which the script replaces by local time."""
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%d %b %H:%M UTC")
 
 
@@ -151,7 +151,8 @@ def card(row: Row, *, whole: bool = False) -> Card:
     presented = presenter.present(call, json.loads(row["display"]))
     all_lines = presented.text.split("\n")
     text = presented.text if whole else "\n".join(all_lines[:_MAX_LINES])[:_MAX_CHARACTERS]
-    ending = presenter.ending(row["state"], row["approved"], row["answered_via"], row["scope"], row["answered_by"])
+    ended = (row["state"], row["approved"], row["answered_via"], row["scope"], row["answered_by"])
+    ending = presenter.ending(*ended, machine=row["machine"])
     return Card(
         request=row,
         title=capitalized(presented.title),

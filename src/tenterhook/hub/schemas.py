@@ -74,12 +74,17 @@ class RequestGiven(Given):
     action: Short = ""
     why: Long | None = None
     session_id: Annotated[str, Field(max_length=500)] = ""
-    agent: Short = ""
-    machine: Short = ""
+    agent: Annotated[Short, Field(description="which agent asks, if the token does not say it")] = ""
+    machine: Annotated[Short, Field(description="ignored: it is the name of the token", deprecated=True)] = ""
     work_dir: Path = ""
     expires_in: Annotated[float, Field(gt=0, le=7 * 86400)] = 3600.0
     grant: Annotated[
-        str | None, Field(max_length=1_000_000, description="what an approval for the session would cover")
+        str | None,
+        Field(
+            max_length=1_000_000,
+            description="begins with the agent's process, for whose life an approval for the session counts, and a"
+            " blank; the rest is ignored: the hub computes what is covered. Without it, no such approval counts",
+        ),
     ] = None
 
 
@@ -95,9 +100,10 @@ class Answer(BaseModel):
 
 
 class Withdrawn(BaseModel):
-    """How a request ended without an answer at the hub."""
+    """How a request ended without an answer at the hub, as its machine says."""
 
     by: str
+    machine: str
     approved: bool | None
     at: Moment
 
@@ -131,9 +137,16 @@ class Waited(BaseModel):
 
 
 class WithdrawGiven(Given):
-    """Who decided elsewhere, and how."""
+    """What decided on the agent's machine, and how; it is shown as what that machine says."""
 
-    by: Annotated[str, Field(pattern="^[a-z][a-z0-9-]{0,40}$")] = "gone"
+    by: Annotated[
+        str,
+        Field(
+            pattern="^[a-z][a-z0-9-]{0,40}$",
+            description="`terminal`, `hook`, `rule`, `session`, `allow`, `agent`, `nobody` or `gone`; another word is"
+            " shown as `elsewhere`",
+        ),
+    ] = "gone"
     approved: bool | None = None
 
 
@@ -192,12 +205,17 @@ class EnterGiven(Given):
 
 
 class Me(BaseModel):
-    """Who is signed in; a page sends `csrf` with each change, as the header `csrf`."""
+    """Who is signed in, or whose token it is."""
 
     kind: Literal["person", "agent"]
     name: str
     role: Literal["approver", "admin"] | None
-    csrf: str | None
+
+
+class SignedIn(Me):
+    """A new sign-in. The cookie counts only in requests that have `key` as the header `Tenterhook-Key`."""
+
+    key: str
 
 
 class PersonGiven(Given):
@@ -225,6 +243,7 @@ class TokenGiven(Given):
     name: Annotated[str, Field(min_length=1, max_length=100)]
     kind: Literal["agent", "person"] = "agent"
     person: Name | None = None
+    agent: Annotated[str, Field(pattern=accounts.NAME, description="the only agent that may use it")] | None = None
 
 
 class Token(BaseModel):
@@ -232,6 +251,7 @@ class Token(BaseModel):
     name: str
     kind: Literal["agent", "person"]
     person: str | None
+    agent: str | None
     created: Moment
     last_used: Moment | None
 
@@ -270,6 +290,9 @@ class Health(BaseModel):
     schema_: Annotated[int, Field(alias="schema")]
     version: str
     database: Literal["sqlite", "postgresql"]
+    id: Annotated[str, Field(description="of the inbox: the same for all hubs on one database")]
+    url: Annotated[str, Field(description="its public address")]
+    tls: Annotated[bool, Field(description="whether this request came over TLS, as a trusted proxy says")]
 
 
 class RuleGiven(Given):
@@ -301,13 +324,54 @@ class DeliveredGiven(Given):
     segment: Short
     line: Annotated[int, Field(ge=0, le=2**53)]
     record: Object
+    replaces: bool = False  # it was redacted: it replaces the one that is stored, and is not added
 
 
 class RecordsGiven(Given):
-    """Lines of a journal, in their order."""
+    """Lines of the journal of the token's machine, in their order."""
 
-    machine: Short
+    machine: Annotated[Short, Field(description="ignored: it is the name of the token", deprecated=True)] = ""
     records: Annotated[list[DeliveredGiven], Field(max_length=5000)]
+
+
+class AgentGiven(Given):
+    """An agent on a machine: whether it asks at the hub, and if not, why and what to do."""
+
+    name: Short
+    title: Short
+    connected: bool
+    why: Annotated[str, Field(max_length=500, description="what it asks about, or why it does not ask")] = ""
+    remedy: Annotated[str, Field(max_length=500, description="what connects it")] = ""
+
+
+class MachineGiven(Given):
+    """The agents of the token's machine; of a token for one agent, the others are ignored."""
+
+    agents: Annotated[list[AgentGiven], Field(max_length=100)]
+
+
+class MachineAgent(BaseModel):
+    """An agent on a machine, and when it was last heard of; None: not within a week."""
+
+    name: str
+    title: str
+    connected: bool
+    why: str
+    remedy: str
+    heard: Moment | None
+
+
+class Machine(BaseModel):
+    """A machine with a token, whether it is connected, and its agents; None: it has not said which."""
+
+    name: str
+    state: Literal["connected", "silent", "never"]
+    heard: Moment | None
+    agents: list[MachineAgent] | None
+
+
+class Machines(BaseModel):
+    machines: list[Machine]
 
 
 class Taken(BaseModel):
@@ -335,6 +399,9 @@ class TimelineEntry(BaseModel):
     number: int
     time: Moment
     record: Object
+    confirmed: Annotated[
+        bool | None, Field(description="whether the hub knows the person's answer that the record tells of, if any")
+    ]
 
 
 class Timeline(BaseModel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import pwd
 import resource
@@ -18,15 +19,29 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from .. import __version__
 from ..errors import HookError
 from ..hub_client import inbox_client
-from . import access, accounts, api, api_people, change_feed, inbox, middleware, pages, retention, stream, webhooks
+from . import (
+    access,
+    accounts,
+    api,
+    api_people,
+    change_feed,
+    inbox,
+    long_polls,
+    middleware,
+    pages,
+    retention,
+    stream,
+    webhooks,
+)
 from .database import DatabaseUnavailable, opened
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -37,13 +52,18 @@ _EXPIRE_EVERY = 1.0  # seconds
 _DELETE_EVERY = 60.0
 _MAX_HEADERS = 16 * 1024  # bytes of a request's first line and headers
 _SHUTDOWN_TIMEOUT = 5  # seconds for responses that are under way when the hub ends
+_BACKLOG = 16_384  # connections that may wait to be accepted; the system has a limit of its own
+_FULL_COLLECTION_EVERY = 600.0
 _INBOX_NAME = "inbox on this machine"
+_LOCAL_PROXIES = ("127.0.0.1", "::1", "::ffff:127.0.0.1")
 
 
-def application(database: SQLite | PostgreSQL, address: access.Address, keep_days: int) -> FastAPI:
-    """Return the ASGI application."""
+def application(
+    database: SQLite | PostgreSQL, address: access.Address, keep_days: int, trusted_proxies: Sequence[str] = ()
+) -> FastAPI:
+    """Return the ASGI application; `trusted_proxies` are addresses or networks besides this machine's own."""
     feed = change_feed.Feed(database)
-    hub = access.Hub(database, feed, address)
+    hub = access.hub(database, feed, address)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -72,7 +92,10 @@ def application(database: SQLite | PostgreSQL, address: access.Address, keep_day
         app.include_router(part.router)
     for kind, answer in _ERRORS:
         app.add_exception_handler(kind, answer)
+    app.add_middleware(long_polls.LongPolls, refusal=_refusal)
     app.add_middleware(middleware.HubMiddleware, address=address)
+    # replaces the client and the scheme of a connection by what a proxy says, if it is one of these
+    app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=[*_LOCAL_PROXIES, *trusted_proxies])
     return app
 
 
@@ -124,9 +147,13 @@ _ERRORS: tuple[tuple[type[Exception], Callable[[Request, Any], Response]], ...] 
 )
 
 
+def _refusal(request: Request, error: HookError) -> Response:
+    return next(answer for kind, answer in _ERRORS if isinstance(error, kind))(request, error)
+
+
 async def _expire(hub: access.Hub, keep_days: int) -> None:
     """End requests that are overdue, and delete old data."""
-    deleted = 0.0
+    deleted, collected = 0.0, time.monotonic()
     while True:
         with contextlib.suppress(DatabaseUnavailable):
             await run_in_threadpool(hub.database.write, inbox.end_overdue)
@@ -135,6 +162,9 @@ async def _expire(hub: access.Hub, keep_days: int) -> None:
                 await run_in_threadpool(
                     hub.database.write, lambda connection: retention.delete_old(connection, keep_days)
                 )
+        if time.monotonic() - collected > _FULL_COLLECTION_EVERY:
+            collected = time.monotonic()
+            gc.collect()
         await asyncio.sleep(_EXPIRE_EVERY)
 
 
@@ -168,6 +198,7 @@ def run(
     keep_days: int,
     insecure: bool,
     say: Callable[[dict[str, Any]], None],
+    trusted_proxies: Sequence[str] = (),
 ) -> None:
     """Serve until a signal; `say` is called first, with the address and a link to sign in."""
     _raise_limits()
@@ -179,17 +210,19 @@ def run(
             own = f"http://{f'[{host}]' if ':' in host else host}:{port}"
             address = access.Address(host, port, (public_url or own).rstrip("/"), insecure)
             say(_announcement(kept, address, own))
-            app = application(kept, address, keep_days)
+            app = application(kept, address, keep_days, trusted_proxies)
+            _collect_garbage_seldom()
             config = uvicorn.Config(
                 app,
                 log_config=None,
                 access_log=False,  # URLs hold ids; headers, with tokens, are never logged
+                proxy_headers=False,  # the application's own middleware reads them
                 http="h11",
                 ws="none",
                 h11_max_incomplete_event_size=_MAX_HEADERS,
                 server_header=False,
                 timeout_graceful_shutdown=_SHUTDOWN_TIMEOUT,
-                backlog=2048,
+                backlog=_BACKLOG,
             )
             asyncio.run(_Server(config, app.state.hub.feed).serve(sockets=[listener]))
     finally:
@@ -203,6 +236,17 @@ def _raise_limits() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
+def _collect_garbage_seldom() -> None:
+    """Leave what lives long out of garbage collection: with 10,000 agents waiting, it would take a third of a second.
+
+    What a request leaves behind is found while it is young; all of it is looked at every few minutes (`_expire`).
+    """
+    gc.collect()
+    gc.freeze()
+    young, middle, _ = gc.get_threshold()
+    gc.set_threshold(young * 10, middle, 1_000_000)
+
+
 def _host_and_port(listen: str) -> tuple[str, int]:
     host, _, port = listen.rpartition(":")
     if not port.isdecimal() or int(port) > 65535 or not host:
@@ -213,7 +257,7 @@ def _host_and_port(listen: str) -> tuple[str, int]:
 def _listening(host: str, port: int) -> socket.socket:
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listener = socket.create_server((host, port), family=family, backlog=2048)
+        listener = socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except OSError as error:
         raise HookError(f"cannot listen on {host}:{port}: {error.strerror}", "choose another with --listen") from None
     # asyncio does not set it on a given socket; without it each response waits 40 ms for an acknowledgement

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SERVICE = Service("hub", "tenterhook.hub.service:main", "hub-in-background.json")
-OPTIONS = ("listen", "database", "public_url", "insecure", "keep_days")
+OPTIONS = ("listen", "database", "public_url", "insecure", "keep_days", "trusted_proxies")
 
 
 def main(fixed: dict[str, str]) -> None:
@@ -23,4 +23,5 @@ def main(fixed: dict[str, str]) -> None:
 def _run(config: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> None:
     from . import server
 
-    server.run(**{option: config[option] for option in OPTIONS}, say=say)
+    given = {"trusted_proxies": (), **config}  # not in the configuration of earlier versions
+    server.run(**{option: given[option] for option in OPTIONS}, say=say)

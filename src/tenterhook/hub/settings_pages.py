@@ -11,7 +11,7 @@ from fastapi.responses import Response  # noqa: TC002  # FastAPI reads it when i
 from ..errors import HookError
 from . import accounts, rules, webhooks
 from .access import Principal, hub_of
-from .page_auth import Fields, PageRoute, VisitingAdmin, Visitor, WritingAdmin, not_found, redirect
+from .page_auth import ContentRoute, Fields, VisitingAdmin, Visitor, not_found, redirect
 from .rendering import page
 from .request_html import capitalized
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .database import Connection, Row
 
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
+router = APIRouter(route_class=ContentRoute, include_in_schema=False)
 _NAMED = ("tool", "command", "pattern", "directory", "agent")
 _GIVEN = ("answer", *_NAMED, "reason", "days")
 _TONES = {"approve": "good", "deny": "bad", "ask": "warn"}
@@ -33,7 +33,7 @@ def show_rules(request: Request, caller: Visitor) -> Response:
 
 
 @router.post("/rules")
-def add_rule(request: Request, caller: WritingAdmin, fields: Fields) -> Response:
+def add_rule(request: Request, caller: VisitingAdmin, fields: Fields) -> Response:
     """Add a rule, or show the form again with an error."""
     given: dict[str, Any] = {key: fields[key].strip() for key in ("answer", *_NAMED, "reason") if fields.get(key)}
     if fields.get("days", "").isdecimal():
@@ -46,7 +46,7 @@ def add_rule(request: Request, caller: WritingAdmin, fields: Fields) -> Response
 
 
 @router.post("/rules/{number}/remove")
-def remove_rule(request: Request, caller: WritingAdmin, number: int) -> Response:
+def remove_rule(request: Request, caller: VisitingAdmin, number: int) -> Response:
     """Remove a rule."""
     if not hub_of(request).database.write(lambda connection: rules.remove(connection, number)):
         raise not_found("rule")
@@ -72,7 +72,7 @@ def show_people(request: Request, caller: VisitingAdmin) -> Response:
 
 
 @router.post("/people")
-def add_person(request: Request, caller: WritingAdmin, fields: Fields) -> Response:
+def add_person(request: Request, caller: VisitingAdmin, fields: Fields) -> Response:
     """Add a person with a password and a role."""
     name, role = fields.get("name", ""), fields.get("role", "")
     try:
@@ -83,13 +83,13 @@ def add_person(request: Request, caller: WritingAdmin, fields: Fields) -> Respon
 
 
 @router.post("/people/{name}/remove")
-def remove_person(request: Request, caller: WritingAdmin, name: str) -> Response:
+def remove_person(request: Request, caller: VisitingAdmin, name: str) -> Response:
     """Remove a person."""
     return _changed(request, caller, lambda connection: accounts.remove(connection, name))
 
 
 @router.post("/tokens")
-def add_token(request: Request, caller: WritingAdmin, fields: Fields) -> Response:
+def add_token(request: Request, caller: VisitingAdmin, fields: Fields) -> Response:
     """Create a token for a machine's agents, or for one's own programs; it is only shown in this response."""
     kind = accounts.PERSON if fields.get("kind") == accounts.PERSON else accounts.AGENT
     name = fields.get("name", "").strip()[:64]
@@ -104,7 +104,7 @@ def add_token(request: Request, caller: WritingAdmin, fields: Fields) -> Respons
 
 
 @router.post("/tokens/{number}/revoke")
-def revoke_token(request: Request, caller: WritingAdmin, number: int) -> Response:
+def revoke_token(request: Request, caller: VisitingAdmin, number: int) -> Response:
     """Revoke a token."""
     if not hub_of(request).database.write(lambda connection: accounts.revoke(connection, number)):
         raise not_found("token")
@@ -112,14 +112,14 @@ def revoke_token(request: Request, caller: WritingAdmin, number: int) -> Respons
 
 
 @router.post("/webhooks")
-def add_webhook(request: Request, caller: WritingAdmin, fields: Fields) -> Response:
+def add_webhook(request: Request, caller: VisitingAdmin, fields: Fields) -> Response:
     """Add a webhook."""
     kind, url = fields.get("kind", ""), fields.get("url", "").strip()
     return _changed(request, caller, lambda connection: webhooks.add(connection, kind, url, caller.name))
 
 
 @router.post("/webhooks/{number}/remove")
-def remove_webhook(request: Request, caller: WritingAdmin, number: int) -> Response:
+def remove_webhook(request: Request, caller: VisitingAdmin, number: int) -> Response:
     """Remove a webhook."""
     if not hub_of(request).database.write(lambda connection: webhooks.remove(connection, number)):
         raise not_found("webhook")

@@ -55,7 +55,8 @@ async def _stream(request: Request, caller: Principal, hub: Hub, number: int) ->
             if await hub.feed.next(number, _KEEP_ALIVE):
                 await asyncio.sleep(random.uniform(0, _JITTER))  # noqa: S311  # nothing secret
             found = await hub.feed.next(number, 0)
-            if time.monotonic() - checked > _KEEP_ALIVE:
+            may_be_revoked = any(change.kind == change_feed.PEOPLE for change in found)
+            if may_be_revoked or time.monotonic() - checked > _KEEP_ALIVE:
                 checked = time.monotonic()
                 if not await access.is_still_authorized(request):
                     return

@@ -57,7 +57,7 @@ def entry(row: Row) -> TimelineEntry:
         time=row["time"],
         event=_text(record.get("event")) or _text(record.get("type")),
         tool=_text(record.get("tool_name")),
-        outcome=_outcome(record, decision),
+        outcome=_outcome(record, decision, is_claim=row["confirmed"] is False),
         tone=_TONE_OF.get(decision, ""),
         waited=float(waited) if isinstance(waited, (int, float)) else None,
         line=_line(record),
@@ -66,10 +66,11 @@ def entry(row: Row) -> TimelineEntry:
     )
 
 
-def _outcome(record: Mapping[str, Any], decision: str) -> str:
+def _outcome(record: Mapping[str, Any], decision: str, *, is_claim: bool) -> str:
     by = _text(record.get("answered_by"))
     if record.get("type") == "approval":
-        return f"{decision if decision != 'none' else 'no answer'}{f' by {by}' if by else ''}"
+        said = f"{decision if decision != 'none' else 'no answer'}{f' by {by}' if by else ''}"
+        return f"{said}: the machine says so, this hub knows of no such answer" if is_claim else said
     return "" if decision == "none" else decision
 
 

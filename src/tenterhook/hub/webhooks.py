@@ -26,6 +26,8 @@ from . import change_feed
 from .database import DatabaseUnavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .database import Connection, Database, Row
 
 NTFY, SLACK, JSON = "ntfy", "slack", "json"
@@ -77,11 +79,13 @@ def shown_url(url: str) -> str:
     return f"{parts.scheme}://{parts.hostname or ''}/…"
 
 
-def add_deliveries(connection: Connection, request: str) -> None:
-    """Store a delivery to each webhook for a new request."""
-    connection.run(
-        "insert into deliveries (webhook, request, tries, due) select number, ?, 0, ? from webhooks",
-        *(request, time.time()),
+def add_deliveries(connection: Connection, requests: Sequence[str]) -> None:
+    """Store a delivery to each webhook for each of these new requests."""
+    if not requests or connection.one("select 1 as found from webhooks limit 1") is None:
+        return
+    connection.many(
+        "insert into deliveries (webhook, request, tries, due) select number, ?, 0, ? from webhooks returning webhook",
+        [(request, time.time()) for request in requests],
     )
 
 

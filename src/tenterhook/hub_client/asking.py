@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from ..basics.callers import Caller
     from .membership import Membership
 
-_POLL = 25.0  # seconds of one long poll
+_POLL = 50.0  # seconds of one long poll; many proxies end one after 60
 _MARGIN = 5.0  # seconds that the response to a poll may be late
-_RESTART = 10.0  # seconds in which a hub that has our request may restart
+_RESTART = 10.0  # seconds in which a hub that has our request may restart, or one that many ask at once may respond
 _INTERVAL = 0.25  # seconds between two checks whether the agent still waits
 _OPEN = "open"
 
@@ -49,7 +49,7 @@ class HubRequest:
         """Return a person's answer, or None at `until` (`time.monotonic`) or if the hub is unavailable."""
         try:
             opened = self._request.as_json(self._membership.name, self._process)
-            state = self._connection.call("POST", "/requests", opened).body
+            state = self._connection.call("POST", "/requests", opened, timeout=_RESTART).body
             if state.get("hash") != self._request.hash:
                 return None
             while state.get("state") == _OPEN and (left := until - time.monotonic()) > 0:

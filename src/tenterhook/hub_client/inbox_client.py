@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CONNECTED, DISCONNECTED, REQUEST = "connected", "disconnected", "request"
-_COOKIE = "tenterhook"
+_COOKIE, _KEY = "tenterhook", "Tenterhook-Key"
 _MAX_REQUESTS = 1000
 _TIMEOUT = 10.0  # seconds
 _SILENCE = 40.0  # seconds that a stream may be silent; the hub sends something every fifteen
@@ -33,7 +33,7 @@ class Person(NamedTuple):
     name: str
     token: str | None = None
     cookie: str | None = None
-    csrf: str | None = None
+    key: str | None = None
     ca_file: str | None = None  # certificate authorities for the hub; None: the system's
 
     @property
@@ -45,7 +45,7 @@ class Person(NamedTuple):
             return {}
         parts = urlsplit(self.url)
         origin = f"{parts.scheme}://{parts.netloc}"
-        return {"Cookie": f"{_COOKIE}={self.cookie}", "csrf": self.csrf or "", "Origin": origin}
+        return {"Cookie": f"{_COOKIE}={self.cookie}", _KEY: self.key or "", "Origin": origin}
 
 
 class AnswerResult(NamedTuple):
@@ -109,7 +109,7 @@ def with_password(url: str, name: str, password: str) -> Person:
         cookie = SimpleCookie(response.headers.get("Set-Cookie", ""))[_COOKIE].value
     except (CookieError, KeyError):
         raise HubUnavailable(f"{url}: not a response of a hub") from None
-    return person._replace(cookie=cookie, csrf=str(response.body.get("csrf")))
+    return person._replace(cookie=cookie, key=str(response.body.get("key")))
 
 
 def _ca_file() -> str | None:

@@ -63,7 +63,8 @@ def ending(request: dict[str, Any]) -> str:
     """Return how a request ended, and who answered it."""
     answer, withdrawn = request.get("answer") or {}, request.get("withdrawn") or {}
     via = answer.get("via") or withdrawn.get("by")
-    ended = presenter.ending(request["state"], withdrawn.get("approved"), via, answer.get("scope"), answer.get("by"))
+    given = (request["state"], withdrawn.get("approved"), via, answer.get("scope"), answer.get("by"))
+    ended = presenter.ending(*given, machine=withdrawn.get("machine"))
     return one_line(f"{ended}: {answer['message']}" if answer.get("message") else str(ended))
 
 

@@ -29,8 +29,12 @@ class Membership(NamedTuple):
     @property
     def is_exposed(self) -> bool:
         """Whether the connection can be read and changed on its way."""
-        parts = urlsplit(self.url)
-        return parts.scheme != "https" and parts.hostname not in _LOOPBACK
+        return urlsplit(self.url).scheme != "https" and not is_loopback_url(self.url)
+
+
+def is_loopback_url(url: str) -> bool:
+    """Return whether an address is one of this machine."""
+    return urlsplit(url).hostname in _LOOPBACK
 
 
 def checked_url(given: str) -> str:

@@ -29,6 +29,7 @@ _SHORTEST_PAUSE = 5.0  # seconds, when there is a new record meanwhile
 _BATCH_TIMEOUT = 30.0  # seconds
 _BATCH_BYTES = 2 * 1024 * 1024
 _BATCH_RECORDS = 500
+_BATCH_REDACTED = 20  # of any size up to 256 KiB and more
 _FIELD_CHARACTERS = 2000  # of a record that is too large for any batch
 _UNAUTHORIZED = (401, 403)
 _RETRY_LATER = (408, 425, 429)
@@ -148,10 +149,21 @@ def _not_uploaded(cursor: UploadCursor) -> Iterator[segments.Line]:
 
 
 def _send(joined: Membership, cursor: UploadCursor, batch: list[segments.Line]) -> None:
-    """Upload a batch. A record that the hub rejects does not hold back those after it."""
+    """Upload a batch, and again the lines that a redaction in it names."""
+    _post(joined, [(line, {}) for line in batch])
+    redacted = [(line, {"replaces": True}) for line in _redacted_lines(batch)]
+    for start in range(0, len(redacted), _BATCH_REDACTED):
+        _post(joined, redacted[start : start + _BATCH_REDACTED])
+    for line in batch:
+        cursor.positions[line.segment] = Position.after(line)
+    cursor.save()
+
+
+def _post(joined: Membership, lines: list[tuple[segments.Line, dict[str, Any]]]) -> None:
+    """Upload lines with further fields. One that the hub rejects does not hold back those after it."""
     records = [
-        {"segment": line.segment, "line": line.number, "record": _shortened(line, record)}
-        for line in batch
+        {"segment": line.segment, "line": line.number, "record": _shortened(line, record), **more}
+        for line, more in lines
         if (record := line.record) is not None and segments.is_ours(line)
     ]
     try:
@@ -161,13 +173,20 @@ def _send(joined: Membership, cursor: UploadCursor, batch: list[segments.Line]) 
     except HubRefused as error:
         if error.status in (*_UNAUTHORIZED, *_RETRY_LATER):
             raise
-        if len(batch) > 1:
-            for line in batch:
-                _send(joined, cursor, [line])
-            return
-    for line in batch:
-        cursor.positions[line.segment] = Position.after(line)
-    cursor.save()
+        for line in lines if len(lines) > 1 else ():
+            _post(joined, [line])
+
+
+def _redacted_lines(batch: list[segments.Line]) -> Iterator[segments.Line]:
+    """Yield the lines of the journal that redaction records name, as they are now."""
+    named: dict[str, set[int]] = {}
+    for each in segments.redactions_in(batch):
+        named.setdefault(each.segment, set()).add(each.line)
+    for name, numbers in named.items():
+        try:
+            yield from (line for line in segments.lines(places.journal(), name) if line.number in numbers)
+        except OSError:  # removed by retention
+            continue
 
 
 def _shortened(line: segments.Line, record: dict[str, Any]) -> dict[str, Any]:

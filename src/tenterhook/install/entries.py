@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..basics import places
 from ..formats.own_entries import is_own_entry, own_groups
-from . import event_wiring, json_editor, launcher, text_edits, toml_editor
+from . import event_wiring, json_editor, launcher, plugin_editor, text_edits, toml_editor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,25 +32,41 @@ def added(agent: Agent, text: bytes, wanted: Mapping[str, str], created: frozens
     entries = {event: agent.entry(event, line, agent.seconds(event)) for event, line in wanted.items()}
     if agent.toml:
         return toml_editor.with_entries(text, list(entries.values()), is_own_entry, created)
+    for event in json_editor.hooks_of(text, flat=agent.hooks_at_top) if agent.knows_no_others else ():
+        if event not in agent.events:
+            what = f"{agent.title} runs nothing at all with an event {event!r} beside ours"
+            raise text_edits.EditRefused(what, 1, f"write it as one of {', '.join(agent.events)}, or remove it")
     grouped = {event: [entry] for event, entry in entries.items()}
-    return json_editor.with_entries(text, grouped, is_own_entry, created, agent.beside)
+    return json_editor.with_entries(text, grouped, is_own_entry, created, agent.beside, flat=agent.hooks_at_top)
 
 
 def removed(agent: Agent, text: bytes, created: frozenset[str]) -> bytes:
     """Return the settings without our entries, and without what was created for them."""
-    edit = toml_editor.without_entries if agent.toml else json_editor.without_entries
-    return edit(text, is_own_entry, created)
+    if agent.toml:
+        return toml_editor.without_entries(text, is_own_entry, created)
+    return json_editor.without_entries(text, is_own_entry, created, flat=agent.hooks_at_top)
 
 
 def found(agent: Agent, text: bytes) -> dict[str, list[dict[str, Any]]]:
     """Return our entries, by the agent's name of the event."""
+    if agent.plugin is not None:
+        return {event: [entry] for event, entry in plugin_editor.entries_of(text).items() if is_own_entry(entry)}
     if not agent.toml:
-        groups = own_groups(json_editor.hooks_of(text))
+        groups = own_groups(json_editor.hooks_of(text, flat=agent.hooks_at_top))
         return {event: [group for _, group in numbered] for event, numbered in groups.items()}
     own: dict[str, list[dict[str, Any]]] = {}
     for hook in filter(is_own_entry, toml_editor.hooks_of(text)):
-        own.setdefault(str(hook.get("event")), []).append(hook)
+        own.setdefault(str(hook.get(agent.event_key)), []).append(hook)
     return own
+
+
+def plugin_files(agent: Agent, settings: str, wanted: Mapping[str, str]) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Return all files of a plug-in of ours: by path, the template and the entries in it. Empty for other agents."""
+    entries = {event: agent.entry(event, line, agent.seconds(event)) for event, line in wanted.items()}
+    directory = os.path.dirname(settings)
+    further = {os.path.normpath(os.path.join(directory, name)): each for name, each in agent.plugin_files.items()}
+    own = {settings: agent.plugin} if agent.plugin is not None else {}
+    return {path: (template, entries) for path, template in {**own, **further}.items()}
 
 
 # What happens if Tenterhook cannot answer. CLOSED is for a fail-closed guard: calls pass where this account never had

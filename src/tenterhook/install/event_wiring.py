@@ -1,4 +1,4 @@
-"""Which events of an agent must be wired: those with hooks, those for rules or a hub, and those that carry state."""
+"""Which events of an agent must be wired: those with hooks, those for rules or a hub, and the first of a session."""
 
 from __future__ import annotations
 
@@ -13,16 +13,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
+    from ..agents.protocol import Agent
     from ..model import Hook
 
-_STATE = ("pre-session",)
 _CLOSED = "pre-tool-call"
 
 
-def needed(events: Mapping[str, str], hooks: Iterable[Hook]) -> dict[str, str]:
+def needed(agent: Agent, hooks: Iterable[Hook]) -> dict[str, str]:
     """Return the agent's events that must be wired, each with our name for it."""
-    wanted = {*_STATE, *(hook.event for hook in hooks), *_others(events)}
-    return {native: ours for native, ours in events.items() if ours in wanted}
+    wanted = {first(agent), *(hook.event for hook in hooks), *_others(agent.events)}
+    return {native: ours for native, ours in agent.events.items() if not wanted.isdisjoint(agent.meanings(native))}
+
+
+def first(agent: Agent) -> str:
+    """Return the event that is always wired: with it a session's state begins, and hooks of its project are wired."""
+    return "pre-session" if "pre-session" in agent.events.values() else _CLOSED
 
 
 def _others(events: Mapping[str, str]) -> tuple[str, ...]:
@@ -39,9 +44,16 @@ def in_force_in(record: Mapping[str, Any], hooks: Iterable[Hook]) -> list[Hook]:
     return [hook for hook in hooks if hook.layer != "config" or places.file_identity(hook.source) in configs]
 
 
-def without_event(events: Mapping[str, str], hooks: Iterable[Hook]) -> list[Hook]:
+def is_guarded(agent: Agent, record: Mapping[str, Any], hooks: Iterable[Hook]) -> bool:
+    """Return whether hooks, rules or a hub are asked by one installation; `hooks` are those in force."""
+    known = {name for native in record["events"] if native in agent.events for name in agent.meanings(native)}
+    return presence.is_any() or any(hook.event in known for hook in in_force_in(record, hooks))
+
+
+def without_event(agent: Agent, hooks: Iterable[Hook]) -> list[Hook]:
     """Return the hooks on events that the agent does not have."""
-    return [hook for hook in hooks if hook.event not in events.values()]
+    known = {name for native in agent.events for name in agent.meanings(native)}
+    return [hook for hook in hooks if hook.event not in known]
 
 
 def must_close(hooks: Iterable[Hook]) -> bool:
@@ -54,9 +66,9 @@ def closes(event: str, closed: bool) -> bool:
     return closed and event in (_CLOSED, "permission-request")
 
 
-def missing(record: Mapping[str, Any], events: Mapping[str, str], hooks: Iterable[Hook]) -> list[str]:
+def missing(record: Mapping[str, Any], agent: Agent, hooks: Iterable[Hook]) -> list[str]:
     """Return the agent's events that must be wired and are not."""
-    return [native for native in needed(events, hooks) if native not in record["events"]]
+    return [native for native in needed(agent, hooks) if native not in record["events"]]
 
 
 def problems(hooks: Iterable[Hook], root: str) -> list[Problem]:
@@ -71,19 +83,16 @@ def problems(hooks: Iterable[Hook], root: str) -> list[Problem]:
             continue
         agent = AGENTS[record["host"]]
         there = in_force_in(record, hooks)
-        for native in missing(record, agent.events, there):
-            names = (
-                ", ".join(hook.name for hook in there if hook.event == agent.events[native]) or "your rules, the hub"
-            )
+        for native in missing(record, agent, there):
+            meant = agent.meanings(native)
+            names = ", ".join(hook.name for hook in there if hook.event in meant) or "your rules, the hub"
             message = f"{native} is not wired in {agent.title}: {names}"
             remedy = f"tenterhook install {record['host']}, and restart it if it is running"
             found.append(Problem("not-wired", record["settings"], None, None, message, remedy))
     return found
 
 
-def keep_in_step(
-    record: Mapping[str, Any], events: Mapping[str, str], hooks: Iterable[Hook], *, closed: bool
-) -> list[str]:
+def keep_in_step(record: Mapping[str, Any], agent: Agent, hooks: Iterable[Hook], *, closed: bool) -> list[str]:
     """Wire missing events in a background process, and return them.
 
     Entries of an older version are renewed too. `closed`: whether a fail-closed guard is in force.
@@ -91,7 +100,7 @@ def keep_in_step(
     from . import launcher
 
     hooks = list(hooks)
-    absent = missing(record, events, hooks)
+    absent = missing(record, agent, hooks)
     is_current = record.get("launcher") == launcher.VERSION and os.path.exists(launcher.path())
     if not absent and is_current and (record["closed"] or not closed):
         return []

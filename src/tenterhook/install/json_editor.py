@@ -38,9 +38,12 @@ _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[\[\]{}:,]|[^\s\[\]{}:,"]+')
 _NOT_JSON = re.compile(r'"(?:[^"\\\n]|\\.)*"|(?P<constant>NaN|-?Infinity)')
 
 
-def hooks_of(text: bytes) -> dict[str, list[Any]]:
-    """Return the parsed groups by event; empty if there are none. Raises `EditRefused` if the file cannot be edited."""
-    return _read(decoded(text)[1]).hooks
+def hooks_of(text: bytes, *, flat: bool = False) -> dict[str, list[Any]]:
+    """Return the parsed groups by event; empty if there are none. Raises `EditRefused` if the file cannot be edited.
+
+    `flat`: events are members of the file itself, unless it has `hooks`.
+    """
+    return _read(decoded(text)[1], flat=flat).hooks
 
 
 def with_entries(
@@ -49,11 +52,13 @@ def with_entries(
     is_ours: Callable[[Any], bool],
     created: frozenset[str] = frozenset(),
     beside: Mapping[str, Any] | None = None,
+    *,
+    flat: bool = False,
 ) -> Edited:
     """Return the file in which the entries that are ours are exactly these; all else keeps its bytes and its place.
 
     An existing entry stays where it is; the same call again changes nothing. `beside` are members that the file needs
-    next to `hooks`. `created` is what an earlier call returned; what this one returns includes it.
+    next to `hooks`. `created` is what an earlier call returned; what this one returns includes it. `flat` as above.
     """
     bom, body = decoded(text)
     made = set(created)
@@ -62,7 +67,7 @@ def with_entries(
     if not text:
         made.add(FILE)
         body = "{}\n"
-    document = _read(body)
+    document = _read(body, flat=flat)
     if document.root is None:
         made.add(ROOT)
         document = _put(document, document.outside(), lambda _indent, _lines: "{}")
@@ -74,8 +79,8 @@ def with_entries(
         wanted = list(entries.get(event, ()))
         if event in document.hooks:
             document = _settle(document, event, wanted, is_ours)
-        elif wanted and "hooks" in document.value:
-            document = _put_member(document, ("hooks",), event, wanted)
+        elif wanted and (document.is_flat or "hooks" in document.value):
+            document = _put_member(document, document.path, event, wanted)
             made.add(f"hooks.{event}")
         elif wanted:
             # all of them at once, so that the new object is written in one style
@@ -87,13 +92,15 @@ def with_entries(
     return Edited(encoded(bom, document.text), frozenset(made & existing))
 
 
-def without_entries(text: bytes, is_ours: Callable[[Any], bool], created: frozenset[str] = frozenset()) -> bytes:
+def without_entries(
+    text: bytes, is_ours: Callable[[Any], bool], created: frozenset[str] = frozenset(), *, flat: bool = False
+) -> bytes:
     """Return the file without our entries, and without what was `created` for them, unless it is used by now.
 
     After `with_entries` this restores the original bytes.
     """
     bom, body = decoded(text)
-    document = _read(body)
+    document = _read(body, flat=flat)
     for event in document.hooks:
         document = _settle(document, event, [], is_ours)
     document = _without_empty_events(document, created)
@@ -106,7 +113,7 @@ def without_entries(text: bytes, is_ours: Callable[[Any], bool], created: frozen
     if FILE in created and not document.value and document.plain.strip() == document.text.strip() == "{}":
         return b""
     if ROOT in created and document.root is not None and _is_bare(document, document.listing(())):
-        document = _read(removed(document.text, document.outside(), 0))
+        document = document.with_text(removed(document.text, document.outside(), 0))
     return encoded(bom, document.text)
 
 
@@ -116,10 +123,23 @@ class _Document(NamedTuple):
     comments: tuple[tuple[int, int], ...]
     root: tuple[int, int] | None
     value: dict[str, Any]
+    flat: bool = False
+
+    def with_text(self, text: str) -> _Document:
+        return _read(text, flat=self.flat)
+
+    @property
+    def is_flat(self) -> bool:
+        return self.flat and "hooks" not in self.value
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Where the events are."""
+        return () if self.is_flat else ("hooks",)
 
     @property
     def hooks(self) -> dict[str, list[Any]]:
-        found: dict[str, list[Any]] = self.value.get("hooks", {})
+        found: dict[str, list[Any]] = self.value if self.is_flat else self.value.get("hooks", {})
         return found
 
     def outside(self) -> Listing:
@@ -151,13 +171,13 @@ class _Document(NamedTuple):
         return listing_at(self.plain, at, self.comments, _TOKEN)
 
 
-def _read(text: str) -> _Document:
+def _read(text: str, *, flat: bool = False) -> _Document:
     comments = tuple(found.span("comment") for found in _STRING_OR_COMMENT.finditer(text) if found["comment"])
     plain = _STRING_OR_COMMENT.sub(
         lambda found: re.sub(r"[^\n]", " ", found[0]) if found["comment"] else found[0], text
     )
     if not plain.strip(" \t\r\n"):
-        return _Document(text, plain, comments, None, {})
+        return _Document(text, plain, comments, None, {}, flat)
     try:
         value = json.loads(plain)
     except json.JSONDecodeError as error:
@@ -170,7 +190,7 @@ def _read(text: str) -> _Document:
     start = len(plain) - len(plain.lstrip())
     if not isinstance(value, dict):
         raise EditRefused("the file is not a JSON object", _line(text, start), "put the settings between { and }")
-    document = _Document(text, plain, comments, (start, len(plain.rstrip())), value)
+    document = _Document(text, plain, comments, (start, len(plain.rstrip())), value, flat)
     _refuse_shape(document)
     return document
 
@@ -188,12 +208,14 @@ def _refuse_syntax(plain: str, error: json.JSONDecodeError) -> NoReturn:
 def _refuse_shape(document: _Document) -> None:
     assert document.root is not None
     found = [at for key, at in document.pairs(document.root[0]) if key == "hooks"]
+    if document.is_flat:
+        found = [document.root[0]]
     if not found:
         return
     if len(found) > 1:
         line = _line(document.text, found[1])
         raise EditRefused('"hooks" occurs twice', line, "merge the two: the agent reads the last one only")
-    hooks = document.value["hooks"]
+    hooks: Any = document.hooks
     if not isinstance(hooks, dict):
         line = _line(document.text, found[0])
         raise EditRefused('"hooks" is not an object', line, 'write "hooks": {"Event": [...]}')
@@ -203,37 +225,37 @@ def _refuse_shape(document: _Document) -> None:
         if event in seen:
             raise EditRefused(f'"{event}" occurs twice', line, "merge the two: the agent reads the last one only")
         if not isinstance(hooks[event], list):
-            raise EditRefused(f'"{event}" in "hooks" is not an array', line, f'write "{event}": [...]')
+            raise EditRefused(f'"{event}" of the hooks is not an array', line, f'write "{event}": [...]')
         seen.add(event)
 
 
 def _settle(document: _Document, event: str, wanted: list[Any], is_ours: Callable[[Any], bool]) -> _Document:
     """Keep our entries that are wanted, replace others by missing ones, then add or remove the rest."""
-    path = ("hooks", event)
+    path = (*document.path, event)
     document = _parted(document, path, is_ours)
     missing, spare = diff_entries(document.hooks[event], wanted, is_ours)
     while spare and missing:
         start, end = document.listing(path).items[spare.pop(0)]
         indent, lines = indent_of(document.text, start), "\n" in document.text[start:end]
         new = _rendered(document, missing.pop(0), indent, lines)
-        document = _read(document.text[:start] + new + document.text[end:])
+        document = document.with_text(document.text[:start] + new + document.text[end:])
     for index in reversed(spare):
-        document = _read(removed(document.text, document.listing(path), index))
+        document = document.with_text(removed(document.text, document.listing(path), index))
     for entry in missing:
         document = _put(document, document.listing(path), _renderer(document, entry))
     return document
 
 
-def _parted(document: _Document, path: tuple[str, str], is_ours: Callable[[Any], bool]) -> _Document:
+def _parted(document: _Document, path: tuple[str, ...], is_ours: Callable[[Any], bool]) -> _Document:
     """Remove our hooks from groups that also contain others: such a group is not ours."""
-    for index, group in enumerate(document.hooks[path[1]]):
+    for index, group in enumerate(document.hooks[path[-1]]):
         inner = group.get("hooks") if isinstance(group, dict) else None
         if not isinstance(inner, list) or is_ours(group):
             continue
         for place in reversed([place for place, hook in enumerate(inner) if is_ours(hook)]):
             start, _ = document.listing(path).items[index]
             listing = listing_at(document.plain, dict(document.pairs(start))["hooks"], document.comments, _TOKEN)
-            document = _read(removed(document.text, listing, place))
+            document = document.with_text(removed(document.text, listing, place))
     return document
 
 
@@ -278,13 +300,13 @@ def _put(document: _Document, listing: Listing, render: Callable[[str, bool], st
         lead, indent = (newline + inner, inner) if "\n" in inside or "//" in inside else (" ", indent)
     elif not inside and lines and listing.opening:
         lead, tail, indent = newline + inner, newline + indent, inner
-    return _read(appended(text, listing, lead + render(indent, lines), tail))
+    return document.with_text(appended(text, listing, lead + render(indent, lines), tail))
 
 
 def _without_empty_events(document: _Document, created: frozenset[str] | set[str]) -> _Document:
     for event in reversed(document.hooks):
         if f"hooks.{event}" in created:
-            document = _without_empty_member(document, ("hooks",), event)
+            document = _without_empty_member(document, document.path, event)
     return document
 
 
@@ -301,7 +323,7 @@ def _without_empty_member(document: _Document, path: tuple[str, ...], key: str) 
 def _without_member(document: _Document, path: tuple[str, ...], key: str) -> _Document:
     listing = document.listing(path)
     keys = [name for name, _ in document.pairs(listing.opening - 1)]
-    return _read(removed(document.text, listing, keys.index(key)))
+    return document.with_text(removed(document.text, listing, keys.index(key)))
 
 
 def _is_bare(document: _Document, listing: Listing) -> bool:

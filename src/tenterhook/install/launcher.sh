@@ -89,7 +89,7 @@ here=
 [ ! -e /.dockerenv ] && [ ! -e /run/.containerenv ] || here="$here in a container"
 if [ "$here" != "$machine" ]; then
     case $mode:$event in
-        closed-everywhere:* | check*:* | *:[Ss]essionStart) ;;
+        closed-everywhere:* | check*:* | *:[Ss]essionStart | *:*session_start | *:session.created | *:TaskStart) ;;
         *) exit 0 ;;  # it was said when the session began
     esac
     fail 'was never installed on this machine' "Install it here, then: tenterhook install $agent"

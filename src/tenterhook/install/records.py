@@ -90,6 +90,7 @@ def new_record(
         "config": places.config_home(),
         "state": places.state(),
         "cache": places.cache(),
+        "data": places.data(),
         "agent_home": agent.home(),
         "environment": _environment(agent),
         "steering": steering,
@@ -99,6 +100,9 @@ def new_record(
         "everywhere": everywhere,
         "timeouts": {event: agent.seconds(event) for event in events},
         "events": dict(events),
+        "variants": {native: ours for native, ours in agent.variants.items() if native in events},
+        "no_decision": {native: said for native, said in agent.no_decision.items() if native in events},
+        "replaces": agent.project_replaces,
         "files": [],
         **kept,
     }

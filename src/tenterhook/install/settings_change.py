@@ -14,12 +14,22 @@ from ..basics import places
 from ..basics.display_text import lines_of, text_of
 from ..basics.processes import Lock
 from ..errors import HookError
-from . import entries, event_wiring, interpreters, launcher, records, text_edits, trust_tables
+from . import (
+    entries,
+    event_wiring,
+    interpreters,
+    launcher,
+    plugin_editor,
+    records,
+    text_edits,
+    trust_tables,
+    yaml_editor,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from ..agents.protocol import Agent, TrustTable
+    from ..agents.protocol import Agent, EnabledList, TrustTable
     from ..model import Hook
 
 _ABSENT = "(absent)"  # in `created`: there was no file, not even an empty one
@@ -33,6 +43,7 @@ class FileChange(NamedTuple):
     after: bytes | None
     created: frozenset[str] = frozenset()
     directories: tuple[str, ...] = ()  # that were created for it, the deepest first
+    is_whole_plugin: bool = False  # a plug-in of ours that is written for the first time, or removed without edits
 
     @property
     def changes(self) -> bool:
@@ -76,7 +87,7 @@ def plan(
     """
     hooks = list(hooks)
     before = records.read(records.file(agent, root)) or {}
-    events = {**event_wiring.needed(agent.events, hooks), **dict.fromkeys(also, "")}
+    events = {**event_wiring.needed(agent, hooks), **dict.fromkeys(also, "")}
     events |= {native: ours for native, ours in before.get("events", {}).items() if agent.events.get(native) == ours}
     events = {native: ours for native, ours in agent.events.items() if native in events}
     # What version 0.1 closed stays closed everywhere: it may have been chosen by the user.
@@ -89,9 +100,13 @@ def plan(
     name = records.installation(agent, root)
     wanted = {native: entries.line(agent, native, name, closed=closed, everywhere=everywhere) for native in events}
     path = agent.settings(root)
-    text = _read(path)
-    edited = _refusing(path, lambda: entries.added(agent, text or b"", wanted, _created(before, path)))
-    files = [FileChange(path, text, edited.text, edited.created)]
+    files = [_plugin_file(*each) for each in entries.plugin_files(agent, path, wanted).items()]
+    if agent.plugin is None:
+        text = _read(path)
+        edited = _refusing(path, lambda: entries.added(agent, text or b"", wanted, _created(before, path)))
+        files.append(FileChange(path, text, edited.text, edited.created))
+    if agent.enabled_in is not None:
+        files.append(_enabled(agent, agent.enabled_in, before))
     if agent.trust_table is not None:
         hashes = trust_tables.wanted(agent, path, edited.text)
         record["trusted"] = list(hashes)
@@ -104,25 +119,66 @@ def plan_removal(agent: Agent, root: str | None) -> SettingsChange:
     """Return what uninstalling would change in the files as they are now."""
     record = records.read(records.file(agent, root)) or {}
     path = record.get("settings") or agent.settings(root)  # the agent's folder may be named elsewhere by now
-    text = _read(path)
     files = []
+    for file, (template, _) in entries.plugin_files(agent, path, {}).items():
+        text = _read(file)
+        if text is not None:
+            left = plugin_editor.without_entries(text) or None
+            is_unedited = text == plugin_editor.written(template, plugin_editor.entries_of(text))
+            change = FileChange(file, text, left, directories=_directories(record, file), is_whole_plugin=is_unedited)
+            files.append(change)
+    text = _read(path) if agent.plugin is None else None
     if text is not None:
         created = _created(record, path)
         after: bytes | None = _refusing(path, lambda: entries.removed(agent, text, created))
         if _ABSENT in created and not after:
             after = None
         files.append(FileChange(path, text, after, directories=_directories(record, path)))
+    if agent.enabled_in is not None:
+        files += _no_longer_enabled(agent, agent.enabled_in, record)
     if (trust := agent.trust_table) is not None:
-        noted = [file["path"] for file in record.get("files", ()) if file["path"].endswith(f"/{trust.file}")]
-        config = noted[0] if noted else os.path.join(agent.home(), trust.file)
+        config = _noted(agent, record, trust.file)
         config_text = _read(config)
         if config_text is not None:
             keys = dict.fromkeys([*record.get("trusted", ()), *trust_tables.wanted(agent, path, text or b"")])
-            left: bytes | None = _refusing(config, lambda: trust_tables.without(trust, config_text, keys))
-            if not left and any(_ABSENT in _created(each, config) for each in [record, *records.all_records()]):
-                left = None
-            files.append(FileChange(config, config_text, left, directories=_directories(record, config)))
+            rest: bytes | None = _refusing(config, lambda: trust_tables.without(trust, config_text, keys))
+            if not rest and any(_ABSENT in _created(each, config) for each in [record, *records.all_records()]):
+                rest = None
+            files.append(FileChange(config, config_text, rest, directories=_directories(record, config)))
     return SettingsChange(agent, root, {}, tuple(files))
+
+
+def _noted(agent: Agent, record: dict[str, Any], name: str) -> str:
+    """Return the path of a file of the agent's directory, as recorded: the directory may be elsewhere by now."""
+    noted = [file["path"] for file in record.get("files", ()) if file["path"].endswith(f"/{name}")]
+    return noted[0] if noted else os.path.join(agent.home(), name)
+
+
+def _enabled(agent: Agent, enabled: EnabledList, before: dict[str, Any]) -> FileChange:
+    """Return the change that enables our plug-in."""
+    path = os.path.join(agent.home(), enabled.file)
+    text, created = _read(path), _created(before, path)
+    edited = _refusing(path, lambda: yaml_editor.with_item(text or b"", enabled.keys, enabled.item, created))
+    return FileChange(path, text, edited.text, edited.created)
+
+
+def _no_longer_enabled(agent: Agent, enabled: EnabledList, record: dict[str, Any]) -> list[FileChange]:
+    """Return the change that removes the name of our plug-in, if there is such a file."""
+    path = _noted(agent, record, enabled.file)
+    text = _read(path)
+    if text is None:
+        return []
+    created = _created(record, path) if record else frozenset((enabled.item,))
+    after: bytes = _refusing(path, lambda: yaml_editor.without_item(text, enabled.keys, enabled.item, created))
+    is_gone = _ABSENT in created and not after
+    return [FileChange(path, text, None if is_gone else after, directories=_directories(record, path))]
+
+
+def _plugin_file(path: str, content: tuple[str, dict[str, Any]]) -> FileChange:
+    """Return the change that writes a file of a plug-in."""
+    text = _read(path)
+    after: bytes = _refusing(path, lambda: plugin_editor.with_entries(text, *content))
+    return FileChange(path, text, after, is_whole_plugin=text is None)
 
 
 def _trust(agent: Agent, trust: TrustTable, hashes: dict[str, str], before: dict[str, Any]) -> FileChange:
@@ -160,6 +216,22 @@ def apply(change: SettingsChange, *, removal: bool = False) -> None:
             Path(path).unlink(missing_ok=True)
             if not records.all_records():
                 launcher.remove()
+
+
+def revert(change: SettingsChange) -> None:
+    """Undo `apply` in the agent's files. If one was changed meanwhile, only our entries are removed.
+
+    Records and the launcher are the caller's to restore.
+    """
+    now = {file.path: _read(file.path) for file in change.files}
+    if any(now[file.path] not in (file.before, file.after) for file in change.files):
+        apply(plan_removal(change.agent, change.root), removal=True)
+        return
+    made = {each["path"]: tuple(each["directories"]) for each in change.record["files"]}
+    for file in change.files:
+        if now[file.path] != file.before:
+            directories = made.get(file.path, ()) if file.before is None else ()
+            _write(FileChange(file.path, file.after, file.before, directories=directories))
 
 
 def check(change: SettingsChange) -> None:
@@ -281,6 +353,7 @@ def _write(change: FileChange) -> None:
     target = os.path.realpath(change.path)
     if change.after is None:
         os.unlink(target)
+        plugin_editor.remove_bytecode(target)
         for directory in change.directories:
             try:
                 os.rmdir(directory)

@@ -9,6 +9,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..agents import AGENTS
+from ..basics.display_text import listed
 from ..basics.places import file_identity
 from ..catalog import loading, project_root
 from ..catalog.trust import Trust
@@ -35,8 +36,7 @@ class Source(NamedTuple):
 
     def __str__(self) -> str:
         titles = [title(place) for place in self.places]
-        listed = " and ".join(filter(None, (", ".join(titles[:-1]), *titles[-1:])))
-        text = f"in force in {listed}" if titles else "named with --config"
+        text = f"in force in {listed(titles)}" if titles else "named with --config"
         return f"{text}; {title(self.settings_of)}'s own settings" if self.settings_of else text
 
     def as_json(self) -> dict[str, object]:

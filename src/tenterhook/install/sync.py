@@ -46,13 +46,13 @@ def wire(hooks: Iterable[Hook], *, root: str | None = None, closed: bool = False
             continue
         agent = AGENTS[record["host"]]
         _note_interpreters(agent, record, hooks)
-        absent = event_wiring.missing(record, agent.events, hooks)
+        absent = event_wiring.missing(record, agent, hooks)
         if not absent and (record["closed"] or not closed):
             continue
         with settings_where_they_were(agent, record):
             settings_change.sync(record, absent, closed)
             now = records.read(records.file(agent, record["root"])) or record
-        left = event_wiring.missing(now, agent.events, hooks)
+        left = event_wiring.missing(now, agent, hooks)
         if closed and not now["closed"]:
             left.append(_REFUSAL)
         changed.append(Changed(agent, absent, left))

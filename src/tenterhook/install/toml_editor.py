@@ -225,7 +225,7 @@ def _means(text: str, expected: Mapping[str, Any]) -> bool:
 
 
 def _plain(value: Any) -> str:
-    kept = {key: each for key, each in value.items() if key != "hooks"}
+    kept = {key: each for key, each in value.items() if key != "hooks" and each != []}
     hooks = value.get("hooks")
     if isinstance(hooks, dict):
         hooks = {key: each for key, each in hooks.items() if each != []}

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import __version__
 from ..basics import places, private_files
+from ..basics.redaction import redacted
 from ..errors import HookError
 from . import segments
 from .filters import conditions, fits, runs_in, utf8
 from .follower import load_cursor
-from .redaction import redacted
 from .writer import digest
 
 if TYPE_CHECKING:

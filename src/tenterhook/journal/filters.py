@@ -63,7 +63,7 @@ class RunColumns(NamedTuple):
     decision: str | None
     shadow: bool
     duration: float | None
-    changes: bool  # it modified the input
+    changes: bool  # it modified the input or the output
     tells: bool  # it had a message for the model or the person
 
 
@@ -140,7 +140,7 @@ def _run_columns(run: Mapping[str, Any]) -> RunColumns:
         decision=_word(get("decision")),
         shadow=bool(get("shadow")),
         duration=_number(get("duration_ms")),
-        changes=bool(get("modified_input")),
+        changes=bool(get("modified_input")) or get("modified_output") is not None,
         tells=bool(get("additional_context") or get("message")),
     )
 

@@ -1,8 +1,8 @@
 """Reading what is new in the journal, from a cursor that can be stored.
 
 A cursor is one `Position` for each segment. It survives rotation and retention: segments that are gone are dropped from
-it, and one that was replaced by another of the same name is read from its beginning. A last line without its line break
-is left for the next read.
+it, and one that was replaced by another of the same name is read from its beginning. One in which lines were redacted
+is continued after the same line. A last line without its line break is left for the next read.
 """
 
 from __future__ import annotations
@@ -37,10 +37,15 @@ _BEGINNING = Position(0, 0, digest(b""))
 class Follower:
     """Yields the journal's lines after a cursor, and moves the cursor."""
 
-    def __init__(self, place: str, cursor: Mapping[str, Position] | None = None) -> None:
-        """Read the journal at `place`, after `cursor` or from the beginning."""
+    def __init__(self, place: str, cursor: Mapping[str, Position] | None = None, *, resumes: bool = True) -> None:
+        """Read the journal at `place`, after `cursor` or from the beginning.
+
+        Unless it `resumes`, a segment in which lines were redacted is read from its beginning again.
+        """
         self.place = place
-        self.cursor = {name: position for name, position in (cursor or {}).items() if self._holds(name, position)}
+        self._resumes = resumes
+        current = {name: self._current(name, position) for name, position in (cursor or {}).items()}
+        self.cursor = {name: position for name, position in current.items() if position is not None}
 
     @classmethod
     def from_now(cls, place: str) -> Follower:
@@ -56,8 +61,7 @@ class Follower:
             known = self.cursor.get(name, _BEGINNING)
             if _size(self.place, name) == known.end:
                 continue
-            if not self._holds(name, known):
-                known = _BEGINNING
+            known = self._current(name, known) or _BEGINNING
             try:
                 for line in segments.lines(self.place, name, known.end, known.lines + 1):
                     if not line.raw.endswith(b"\n"):
@@ -71,6 +75,23 @@ class Follower:
         """Return how many bytes there are after the cursor."""
         sizes = {name: _size(self.place, name) for name in segments.names(self.place)}
         return sum(size - self.cursor[name].end if name in self.cursor else size for name, size in sizes.items())
+
+    def _current(self, name: str, position: Position) -> Position | None:
+        """Return the position in a segment as it is now; None if the segment is another one."""
+        if self._holds(name, position):
+            return position
+        return self._after_redaction(name, position) if self._resumes else None
+
+    def _after_redaction(self, name: str, position: Position) -> Position | None:
+        """Return the position of the same line in a segment in which lines were redacted and are longer now."""
+        try:
+            for line in segments.lines(self.place, name):
+                is_redacted = line.number == position.lines and segments.Closing.of(line.raw).was is not None
+                if is_redacted or (line.start > position.start and digest(line.raw) == position.digest):
+                    return Position.after(line)
+        except OSError:
+            pass
+        return None
 
     def _holds(self, name: str, position: Position) -> bool:
         """Whether a segment still has the line that a position was taken from."""

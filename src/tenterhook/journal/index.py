@@ -46,7 +46,7 @@ class Index:
 
     def __init__(self, place: str | None = None) -> None:
         self.place = place or places.journal()
-        self._file = os.path.join(places.cache(), "journal.db")
+        self._file = _file()
         self._database = self._open()
 
     def _open(self, *, rebuild: bool = False) -> sqlite3.Connection:
@@ -67,11 +67,7 @@ class Index:
             return self._connect(":memory:")
 
     def _remove(self) -> None:
-        for suffix in ("", "-wal", "-shm", "-journal"):
-            try:
-                os.unlink(self._file + suffix)
-            except FileNotFoundError:
-                pass
+        _remove(self._file)
 
     def _connect(self, file: str) -> sqlite3.Connection:
         """Connect to a database; its tables are created, or replaced if they are of another version or journal."""
@@ -123,7 +119,7 @@ class Index:
             rows = database.execute("select name, start, stop, digest, lines from segments")
             stored = {name: Position(*row) for name, *row in rows}
             present = {name: stored[utf8(name)] for name in segments.names(self.place) if utf8(name) in stored}
-            follower = Follower(self.place, present)
+            follower = Follower(self.place, present, resumes=False)  # where lines begin must be right
             for name in stored.keys() - map(utf8, follower.cursor):  # removed, or replaced by another of the same name
                 self._remove_segment(name)
             for line in follower.lines():
@@ -174,7 +170,7 @@ class Index:
     def runs(self, wanted: Wanted) -> list[tuple[Any, ...]]:
         """Return (hook, source, event, outcome, meaning, decision, shadow, duration, time, changes, tells) of each run.
 
-        Oldest first. `changes`: it modified the input; `tells`: it had a message for the model or the person.
+        Oldest first. `changes`: it modified the input or output; `tells`: it had a message for the model or the person.
         """
         where, values = _where(wanted._replace(hook=None, shadow=False))
         of_run = conditions(wanted).run
@@ -194,6 +190,25 @@ class Index:
 
     def close(self) -> None:
         self._database.close()
+
+
+def delete() -> None:
+    """Delete the index; the next reader builds it again."""
+    if os.path.isdir(os.path.dirname(_file())):
+        with Lock(_file() + ".lock"):
+            _remove(_file())
+
+
+def _file() -> str:
+    return os.path.join(places.cache(), "journal.db")
+
+
+def _remove(file: str) -> None:
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        try:
+            os.unlink(file + suffix)
+        except FileNotFoundError:
+            pass
 
 
 def _where(wanted: Wanted) -> tuple[str, list[Any]]:

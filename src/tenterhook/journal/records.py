@@ -6,8 +6,8 @@ import time
 
 from ..basics import light_json
 from ..basics.named_tuples import NamedTuple
+from ..basics.redaction import could_hold_secret, redacted
 from ..model import Outcome
-from .redaction import could_hold_secret, redacted
 
 TYPE_CHECKING = False
 
@@ -39,6 +39,8 @@ def of_verdict(event: Event, verdict: Verdict, by: str, waited_ms: float, payloa
         said["reason"] = shown.text(verdict.reason)
     if verdict.modified_input is not None:
         said["modified_input"] = shown.value(verdict.modified_input)
+    if verdict.modified_output is not None:
+        said["modified_output"] = shown.output(verdict.modified_output, _MAX_FIELDS)
     if verdict.additional_context:
         said["additional_context"] = [shown.text(text) for text in verdict.additional_context]
     runs = [_run(run, shown) for run in verdict.runs]
@@ -142,6 +144,10 @@ class _Shown:
             self.what = "cut"
         return kept
 
+    def output(self, output: Any, limit: int) -> Any:
+        """Return a replaced output; of one that is too large, the beginning of its text."""
+        return self.value(output) if _size(output) <= limit else self.beginning(light_json.text(output), limit)
+
     def text(self, text: str | None) -> str | None:
         """Return a text of a hook, which may repeat its payload."""
         if text is None or self._payloads == FULL:
@@ -189,6 +195,8 @@ def _run(run: Run, shown: _Shown) -> dict[str, Any]:
         "stderr": shown.end(run.stderr),
         "notes": [shown.text(note) for note in (*run.notes, *decision.notes)],
     }
+    if decision.modified_output is not None:
+        said["modified_output"] = shown.output(decision.modified_output, _MAX_OUTPUT)
     return {
         "hook": hook.name,
         "source": hook.source,
@@ -199,7 +207,7 @@ def _run(run: Run, shown: _Shown) -> dict[str, Any]:
         "duration_ms": round(run.duration_ms, 3),
         **({} if run.exit_code is None else {"exit_code": run.exit_code}),
         **({"shadow": True} if hook.is_shadow else {}),
-        **{key: value for key, value in said.items() if value},
+        **{key: value for key, value in said.items() if value or (key == "modified_output" and value is not None)},
     }
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import time
+from typing import Any
 
 from ..basics import places
-from . import settings, writer
+from . import segments, settings, writer
 
 
 def delete_old(place: str) -> None:
@@ -25,10 +26,34 @@ def delete_old(place: str) -> None:
         gone = number
     asides = _old_asides(place, oldest_kept)
     if gone or asides:
+        names = [writer.segment_name(number) for number in numbers if number <= gone]
+        for record in _redactions_of_asides(place, names, asides):
+            writer.append_locked(place, record)
         about = {"schema": 1, "type": "checkpoint", "time": round(time.time(), 6), "through": gone, "aside": asides}
-        writer.append_locked(place, {**about, "head": writer.end_of(_path(place, gone)) if gone else None})
-        for name in (*(writer.segment_name(number) for number in numbers if number <= gone), *asides):
+        writer.append_locked(place, {**about, "head": _head(place, writer.segment_name(gone)) if gone else None})
+        for name in (*names, *asides):
             os.unlink(os.path.join(place, name))
+
+
+def _head(place: str, name: str) -> str | None:
+    """Return the hash that the segment after this one continues: that of a redacted line is the original one."""
+    closings = [segments.Closing.of(line.raw) for line in segments.lines(place, name)]
+    return next((each.was or each.claimed for each in reversed(closings) if each.claimed), None)
+
+
+def _redactions_of_asides(place: str, names: list[str], asides: list[str]) -> list[dict[str, Any]]:
+    """Return the records of redactions in segments that go, about segments written aside that stay."""
+    staying = [name for name in segments.names(place) if name.startswith("aside-") and name not in asides]
+    found: list[dict[str, Any]] = []
+    for line in (line for name in names for line in segments.lines(place, name)) if staying else ():
+        if segments.is_redaction(line) and (record := line.record) is not None:
+            about = [each for each in record["lines"] if each["segment"] in staying]
+            found += [{**_without_chain(record), "lines": about}] if about else []
+    return found
+
+
+def _without_chain(record: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in record.items() if key not in ("prev", "hash")}
 
 
 def _old_asides(place: str, oldest_kept: float) -> list[str]:

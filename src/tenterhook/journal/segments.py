@@ -8,14 +8,19 @@ import stat
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .writer import START, digest, segment_name
+from .writer import START, Locked, digest, segment_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import BinaryIO
 
 _HASH = b', "hash": "'
+_REDACTED = b', "redacted": {"was": "'  # what a redacted line has before `prev`
+_REDACTION = b'{"schema": 1, "type": "redaction", '
+_MARK = b"[redacted"
+ABOUT_JOURNAL = ("segment", "checkpoint", "redaction")  # types of records without payloads, which are never redacted
 _WRITE_TIMEOUT = 1.0  # seconds that a line may be incomplete
+_REDACTION_TIMEOUT = 30.0  # seconds that a redaction may take
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
@@ -42,6 +47,18 @@ class IntegrityFinding(NamedTuple):
     segment: str
     line: int
     what: str
+
+
+class RedactionEntry(NamedTuple):
+    """A line that was redacted, as a redaction record of the journal says it."""
+
+    segment: str
+    line: int
+    was: str  # the hash of the original line, which the line after it continues
+    now: str
+    time: float
+    by: str
+    record: tuple[str, int]  # the segment and the line of the redaction record
 
 
 class Head(NamedTuple):
@@ -99,21 +116,67 @@ class Verified(NamedTuple):
     segments: int
     findings: list[IntegrityFinding]
     heads: dict[str, Head]
+    redacted: list[RedactionEntry]
 
 
 def verify(place: str, anchor: Mapping[str, Head] | None = None) -> Verified:
     """Verify every line. Only an anchor shows that the end of the last segment was cut off."""
-    chain = _Chain()
-    for name, file in _open_all(place):
+    chain = _verified(place, anchor or {})
+    if chain.is_incomplete:  # interrupted, or under way
+        try:
+            with Locked(place, _REDACTION_TIMEOUT):
+                pass
+            chain = _verified(place, anchor or {})
+        except OSError:  # as on a read-only file system
+            pass
+    return Verified(chain.records, len(chain.heads), chain.findings, chain.heads, chain.redacted)
+
+
+def _verified(place: str, anchor: Mapping[str, Head]) -> _Chain:
+    opened = _open_all(place)
+    numbered = [(name, file) for name, file in opened if file is not None and name[:-6].isdecimal()]
+    chain = _Chain(redactions_in(line for name, file in numbered for line in _read_lines(name, file, 0, 1)))
+    for name, file in opened:
         if file is None:
             chain.find(name, 0, "not a segment: it is not a regular file")
             continue
         with file:
             chain.read(name, _complete_lines(name, file))
     chain.check_beginning()
-    for name, head in (anchor or {}).items():
+    chain.check_redactions()
+    for name, head in anchor.items():
         chain.check_anchor(name, head)
-    return Verified(chain.records, len(chain.heads), chain.findings, chain.heads)
+    return chain
+
+
+def redactions(place: str) -> list[RedactionEntry]:
+    """Return the lines that redaction records in the chain name, in the order of the records."""
+    found = [name for name in names(place) if name[:-6].isdecimal()]
+    return list(redactions_in(line for name in found for line in lines(place, name)))
+
+
+def redactions_in(found: Iterable[Line]) -> Iterator[RedactionEntry]:
+    """Yield the lines that the redaction records among these lines name."""
+    for line in found:
+        record = (line.record if is_redaction(line) else None) or {}
+        for each in record.get("lines", ()):
+            about = (str(each["segment"]), each["line"], str(each["was"]), str(each["now"]))
+            yield RedactionEntry(*about, record["time"], str(record["by"]), (line.segment, line.number))
+
+
+def is_redaction(line: Line) -> bool:
+    """Return whether a line is a redaction record, and as it was written."""
+    closing = Closing.of(line.raw) if line.raw.startswith(_REDACTION) else None
+    if closing is None or not closing.is_true or closing.was:
+        return False
+    record = line.record or {}
+    about = record.get("lines")
+    return (
+        isinstance(record.get("time"), (int, float))
+        and isinstance(about, list)
+        and all(isinstance(each, dict) and {"segment", "line", "was", "now"} <= each.keys() for each in about)
+        and "by" in record
+    )
 
 
 def _open_all(place: str) -> list[tuple[str, BinaryIO | None]]:
@@ -147,8 +210,16 @@ def _complete_lines(name: str, file: BinaryIO) -> list[Line]:
 class _Chain:
     """Verifies the segments in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, redactions: Iterable[RedactionEntry] = ()) -> None:
         self.records = 0
+        self.redacted: list[RedactionEntry] = []
+        self.is_incomplete = False
+        self._redactions: dict[
+            tuple[str, str], list[RedactionEntry]
+        ] = {}  # by segment and original hash, the latest last
+        for each in redactions:
+            self._redactions.setdefault((each.segment, each.was), []).append(each)
+        self._unseen = dict(self._redactions)
         self.findings: list[IntegrityFinding] = []
         self.heads: dict[str, Head] = {}
         self._hashes: dict[str, list[str]] = {}
@@ -161,8 +232,8 @@ class _Chain:
     def read(self, name: str, found: list[Line]) -> None:
         """Verify one segment, which continues the one before; an empty one is ignored."""
         number = int(name[:-6]) if name[:-6].isdecimal() else 0
-        closings = [_Closing.of(line.raw) for line in found]
-        known = {each.claimed: place for place, each in enumerate(closings) if each.claimed is not None}
+        closings = [Closing.of(line.raw) for line in found]
+        known = {each.was or each.claimed: place for place, each in enumerate(closings) if each.claimed is not None}
         expected = self._expected(name, number, found[0].record, closings[0].prev) if found else self._last
         for place, (line, each) in enumerate(zip(found, closings, strict=True)):
             self.records += 1
@@ -179,12 +250,45 @@ class _Chain:
             elif expected and each.prev not in expected:
                 self.find(name, line.number, _out_of_order(place, known.get(each.prev)))
             expected = frozenset((each.claimed, each.true))  # of an edited line, one is the original hash
-            if each.is_true and number:
+            if each.is_true:
+                expected = self._check_redacted(line, each)
+            if each.is_true and number and each.was is None:
                 self._note(line.record)
-        self._hashes[name] = [each.claimed or "" for each in closings]
-        self.heads[name] = Head(len(found), self._hashes[name][-1] if found else "")
+        self._hashes[name] = [each.was or each.claimed or "" for each in closings]
+        self.heads[name] = Head(len(found), closings[-1].claimed or "" if found else "")
         if number and found:
             self._last, self._last_number = expected, number
+
+    def _check_redacted(self, line: Line, closing: Closing) -> frozenset[str]:
+        """Check that a redaction record accounts for a redacted line; return the hashes that the next may continue."""
+        original = closing.was or closing.claimed or ""
+        known = self._redactions.get((line.segment, original), [])
+        self._unseen.pop((line.segment, original), None)
+        if known and closing.claimed == known[-1].now and closing.was:
+            self.redacted.append(known[-1]._replace(line=line.number))
+            if what := _not_a_redaction(line):
+                self.find(line.segment, line.number, what)
+        elif known and (closing.was is None or any(closing.claimed == each.now for each in known)):
+            self.is_incomplete = True
+            self.find(line.segment, line.number, "its redaction is incomplete: run the same `log redact` again")
+        elif closing.was:
+            self.find(line.segment, line.number, "redacted: no redaction record accounts for it")
+            return frozenset((original, closing.claimed or ""))
+        return frozenset((original,))
+
+    def check_redactions(self) -> None:
+        """Check that lines that were redacted are there, unless a checkpoint accounts for them."""
+        is_there = {(each.segment, each.line) for each in self.findings}
+        for *_, last in self._unseen.values():
+            if not self._is_old(last.segment) and (last.segment, last.line) not in is_there:
+                self.find(*last.record, f"redaction of {last.segment}:{last.line}: that line is missing")
+
+    def _is_old(self, name: str) -> bool:
+        """Whether a segment is missing because retention has removed it."""
+        number = int(name[:-6]) if name[:-6].isdecimal() else 0
+        if name in self._hashes:
+            return False
+        return any(number <= through for through in self._checkpoints) if number else name in self._removed_asides
 
     def _expected(self, name: str, number: int, header: dict[str, Any] | None, prev: str) -> frozenset[str]:
         """Return the hashes of which a segment's first line must name one; an empty set if any is valid."""
@@ -225,20 +329,30 @@ class _Chain:
 
     def check_anchor(self, name: str, head: Head) -> None:
         """Check that what the anchor recorded still exists, unless a checkpoint accounts for it."""
-        number = int(name[:-6]) if name[:-6].isdecimal() else 0
         if name not in self._hashes:
-            is_old = any(number <= through for through in self._checkpoints) if number else name in self._removed_asides
-            if not is_old:
+            if not self._is_old(name):
                 self.find(name, 0, "removed: the anchor has this segment")
             return
         hashes = self._hashes[name]
         if len(hashes) < head.lines:
             self.find(name, len(hashes), f"cut off: the anchor has {head.lines} lines")
-        elif head.lines > 0 and hashes[head.lines - 1] != head.hash:
+        elif head.lines > 0 and head.hash not in self._hashes_over_time(name, hashes[head.lines - 1]):
             self.find(name, head.lines, "rewritten: the anchor has another line here")
+
+    def _hashes_over_time(self, name: str, original: str) -> set[str]:
+        return {original, *(each.now for each in self._redactions.get((name, original), ()))}
 
     def find(self, segment: str, line: int, what: str) -> None:
         self.findings.append(IntegrityFinding(segment, line, what))
+
+
+def _not_a_redaction(line: Line) -> str | None:
+    """Return what shows that `log redact` did not write a line that is said to be redacted; None if nothing does."""
+    if _MARK not in line.raw:
+        return "rewritten: it is said to be redacted, and nothing in it is marked"
+    if (line.record or {}).get("type") in ABOUT_JOURNAL:
+        return "rewritten: lines about the journal itself are never redacted"
+    return None
 
 
 def _out_of_order(place: int, follows: int | None) -> str:
@@ -248,26 +362,38 @@ def _out_of_order(place: int, follows: int | None) -> str:
     return f"reordered: it belongs right after line {follows + 1}, which is {where} it"
 
 
-class _Closing(NamedTuple):
+def redacted_mark(was: str) -> bytes:
+    """Return what stands before `prev` in a redacted line, of which the original had this hash."""
+    return _REDACTED + was.encode() + b'"}'
+
+
+class Closing(NamedTuple):
     """The end of a line: the hash in it, the hash of its text, and the hash of the line before."""
 
     claimed: str | None  # None: it is not a line of the journal
     true: str = ""
     prev: str = ""
+    was: str | None = None  # the hash of the line before it was redacted
 
     @property
     def is_true(self) -> bool:
         return self.claimed == self.true
 
     @classmethod
-    def of(cls, raw: bytes) -> _Closing:
+    def of(cls, raw: bytes) -> Closing:
         body, found, end = raw.rpartition(_HASH)
         if not found or not end.endswith(b'"}\n'):
             return cls(None)
-        prev = body.rpartition(b', "prev": "')[2].removesuffix(b'"').decode("ascii", "replace")
-        return cls(end[:-3].decode("ascii", "replace"), digest(body), prev)
+        before, _, prev = body.rpartition(b', "prev": "')
+        rest, found, was = before[-len(_REDACTED) - 34 :].partition(_REDACTED)
+        return cls(
+            end[:-3].decode("ascii", "replace"),
+            digest(body),
+            prev.removesuffix(b'"').decode("ascii", "replace"),
+            was[:-2].decode("ascii", "replace") if found and not rest and was.endswith(b'"}') else None,
+        )
 
 
 def is_ours(line: Line) -> bool:
     """Return whether a line ends with a hash, as all of the journal's do."""
-    return _Closing.of(line.raw).claimed is not None
+    return Closing.of(line.raw).claimed is not None

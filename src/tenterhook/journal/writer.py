@@ -62,10 +62,41 @@ def _append_to(opened: _Opened, body: bytes) -> None:
     try:
         opened.append(body)
     finally:
+        opened.unlock()
+
+
+class Locked:
+    """The journal's lock, held from entry to exit: no other process appends, and segments may be replaced.
+
+    Entry raises `TimeoutError` if another process holds the lock for longer than `wait` seconds.
+    """
+
+    def __init__(self, place: str, wait: float) -> None:
+        self._place = place
+        self._wait = wait
+
+    def __enter__(self) -> Locked:
+        _THREADS.lock.acquire()
         try:
-            os.lockf(opened.lock, os.F_ULOCK, 0)
-        except OSError:  # a file system without locks
-            pass
+            known = _OPENED.get(self._place)
+            if known is not None and not os.fstat(known.lock).st_nlink:
+                _OPENED.pop(self._place).close()
+            self._opened = _opened(self._place)
+            if not processes.acquire(self._opened.lock, self._wait, posix=True):
+                raise TimeoutError(errno.ETIMEDOUT, "another process holds the journal's lock")
+        except BaseException:
+            _THREADS.lock.release()
+            raise
+        return self
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Append a record; it is on the disk when this returns."""
+        self._opened.append(records.encoded(record).encode())
+        self._opened.sync()
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.unlock()
+        _THREADS.lock.release()
 
 
 def check_writable(place: str) -> None:
@@ -101,7 +132,7 @@ class _Opened:
             self._find_segment()
             size = self._current()
             assert size is not None
-        line, head = _closed(body, self._head)
+        line, head = closed(body, self._head)
         _write(self._segment, line, size)
         self._head, self._size = head, size + len(line)  # only now: a line that was not written has no follower
 
@@ -141,6 +172,16 @@ class _Opened:
             segment = os.path.join(self.place, segment_name(last_number(self.place)))
         self._segment = os.open(segment, _FLAGS, 0o600)
         self._size = -1
+
+    def sync(self) -> None:
+        """Wait until the segment is on the disk."""
+        os.fsync(self._segment)
+
+    def unlock(self) -> None:
+        try:
+            os.lockf(self.lock, os.F_ULOCK, 0)
+        except OSError:  # a file system without locks
+            pass
 
     def close(self) -> None:
         os.close(self.lock)
@@ -251,7 +292,7 @@ def _ending(end: bytes) -> str | None:
     return head if len(head) == 32 and head.isalnum() else None
 
 
-def _closed(body: bytes, head: str) -> tuple[bytes, str]:
+def closed(body: bytes, head: str) -> tuple[bytes, str]:
     """Return a record as the line that follows the one with this hash, and the line's own hash."""
     open_line = b'%b, "prev": "%b"' % (body[:-1], head.encode())
     own = digest(open_line)
@@ -261,7 +302,7 @@ def _closed(body: bytes, head: str) -> tuple[bytes, str]:
 def _write_line(segment: str, body: bytes, head: str) -> None:
     descriptor = os.open(segment, _FLAGS, 0o600)
     try:
-        _write(descriptor, _closed(body, head)[0], os.fstat(descriptor).st_size)
+        _write(descriptor, closed(body, head)[0], os.fstat(descriptor).st_size)
     finally:
         os.close(descriptor)
 

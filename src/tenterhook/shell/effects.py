@@ -1,14 +1,29 @@
-"""Which paths a command deletes, writes, moves away or changes the mode of."""
+"""Which paths a command deletes, writes, moves away or changes the mode of.
+
+`_PROGRAMS` has a synopsis for each program, as in `wrappers`, in which options and operands say what happens to them:
+
+    rm            the subcommand, in lower case
+    -ab --name    options with a value: letters, names
+    -o=WRITE      an option whose value is written to; INTO: a directory, or a file, that the operands are put into
+    IF=-w         it does something only with this option; UNLESS=-n: only without it
+    WRITE         an operand, the last for all that follow: WRITE, DELETE, TREE (deleted with all that is in it), MOVE,
+                  MODE, ANY (nothing happens to it); INTO, the last one: as above, or of INTO: on another machine
+    +             options end at the first operand, as with programs that run another one
+
+Of several synopses the first that fits counts. What needs more than a row has a function.
+"""
 
 from __future__ import annotations
 
 from ..basics import lazy_re as re
 from ..basics.named_tuples import NamedTuple
-from .programs import Find, arguments, has, is_option, program, split_options, value_of
+from .output import DOWNLOADING, downloaded
+from .programs import Find, arguments, git_options, has, is_option, program, split_options, value_of
+from .wrappers import synopsis
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing these at run time would slow every hook down
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from .reader import ShellCommand
 
@@ -25,19 +40,13 @@ class PathEffect(NamedTuple):
 
 def effects(command: ShellCommand) -> list[PathEffect]:
     """Return what a command does to paths, its redirections included."""
-    found = [PathEffect("write", target) for _, target in command.redirects] + effects_of_words(command)
-    return [effect for effect in found if effect.path]
-
-
-def effects_of_words(command: ShellCommand) -> list[PathEffect]:
-    """Return what a command does to paths, without its redirections."""
-    return of_words(command.words)
+    return [PathEffect("write", target) for _, target in command.redirects if target] + of_words(command.words)
 
 
 def of_words(words: list[str]) -> list[PathEffect]:
     """Return what a program does to paths that is given these arguments."""
-    effect = _PROGRAMS.get(program(words[0])) if words else None
-    return [each for each in effect(words) if each.path] if effect else []
+    known = _PROGRAMS.get(program(words[0]), ()) if words else ()
+    return [each for each in (_by_rows(words, known) if isinstance(known, str | tuple) else known(words)) if each.path]
 
 
 # Programs that change a path only if an option or their script says so.
@@ -53,76 +62,69 @@ def by_option(words: list[str]) -> list[PathEffect]:
     return [] if is_git and any(effect.kind != "write" for effect in found) else found
 
 
-# Without an option; the last are of `cmake -E`.
-_RECURSIVE = tuple("srm wipe trash trash-put rmtrash gvfs-trash rimraf del-cli remove_directory remove".split())
+def _by_rows(words: list[str], rows: str | tuple[str, ...]) -> list[PathEffect]:
+    """Return the effects of a program by the first of its synopses that fits."""
+    for row in (rows,) if isinstance(rows, str) else rows:
+        form = synopsis(row)
+        start = 1 + len(form.subcommand)
+        options, operands = arguments(words, form.short, form.options, start)
+        if "+" in form.operands:
+            options, at = split_options(words, form.short, form.options, start)
+            operands = words[at:]
+        if words[1:start] == form.subcommand and form.fits(options):
+            return _of_synopsis(options, operands, form.options, [each for each in form.operands if each != "+"])
+    return []
 
 
-def _delete(words: list[str]) -> list[PathEffect]:
-    options, operands = arguments(words)
-    recursive = has(options, "-r", "-R", "--recursive", "-d", "--dir") or program(words[0]) in _RECURSIVE
-    return [PathEffect("delete", path, recursive) for path in operands]
-
-
-def _move(words: list[str]) -> list[PathEffect]:
-    options, operands = arguments(words, "tS", ("--target-directory", "--suffix"))
-    target = value_of(options, "-t", "--target-directory")
-    sources = operands if target is not None else operands[:-1]
-    return [PathEffect("move", path, True) for path in sources] + _into(
-        operands[-1:] if target is None else [target], sources
-    )
-
-
-def _copy(
-    short: str = "tSmogZ", long: Iterable[str] = ("--target-directory", "--suffix", "--mode", "--owner", "--group")
-) -> Reader:
-    def read(words: list[str]) -> list[PathEffect]:
-        options, operands = arguments(words, short, long)
-        target = value_of(options, "-t", "--target-directory") if "t" in short else None
-        if program(words[0]) == "install" and has(options, "-d", "--directory"):
-            return [PathEffect("write", path) for path in operands]
-        if program(words[0]) == "ln" and len(operands) == 1:
-            return [PathEffect("write", operands[0].rpartition("/")[2])]
-        sources = operands if target is not None else operands[:-1]
-        return _into(operands[-1:] if target is None else [target], sources)
-
-    return read
+def _of_synopsis(
+    options: list[tuple[str, str]], operands: list[str], kinds: dict[str, str], wanted: list[str]
+) -> list[PathEffect]:
+    given = [(next((kinds[each] for each in kinds if is_option(name, each)), ""), value) for name, value in options]
+    found = [PathEffect("write", value) for kind, value in given if kind == "WRITE"]
+    targets = [value for kind, value in given if kind == "INTO"]
+    if wanted[-1:] in (["INTO"], ["INTO:"]):
+        *wanted, last = wanted
+        operands, targets = (operands, targets) if targets else (operands[:-1], operands[-1:])
+        targets = [] if last == "INTO:" and any(map(_is_elsewhere, targets)) else targets
+    recursive = has(options, "-r", "-R", "--recursive")
+    for kind, path in zip(wanted + wanted[-1:] * len(operands), operands, strict=False):
+        if kind == "TREE":
+            found.append(PathEffect("delete", path, True))
+        elif kind in ("WRITE", "DELETE", "MOVE", "MODE"):
+            found.append(PathEffect(kind.lower(), path, recursive))
+    return found + _into(targets, operands)
 
 
 def _into(targets: list[str], sources: list[str]) -> list[PathEffect]:
     """Return writes to a target, and to the files in it if it is a directory."""
-    found = [PathEffect("write", target) for target in targets]
-    for target in targets:
-        found += [
-            PathEffect("write", target.rstrip("/") + "/" + source.rstrip("/").rpartition("/")[2]) for source in sources
-        ]
-    return found
+    names = [source.rstrip("/").rpartition("/")[2] for source in sources]
+    paths = [path for target in targets for path in (target, *(f"{target.rstrip('/')}/{name}" for name in names))]
+    return [PathEffect("write", path) for path in paths]
+
+
+def _is_elsewhere(target: str) -> bool:
+    """Whether a target is on another machine: `host:path`."""
+    return ":" in target.partition("/")[0]
+
+
+def _link(words: list[str]) -> list[PathEffect]:
+    operands = arguments(words, "tS", ("--target-directory", "--suffix"))[1]
+    if len(operands) == 1:
+        return [PathEffect("write", operands[0].rpartition("/")[2])]
+    return _by_rows(words, "-S -t=INTO --target-directory=INTO --suffix ANY INTO")
 
 
 def _rsync(words: list[str]) -> list[PathEffect]:
-    short = "efTBM"
     logs = ("--log-file", "--backup-dir", "--partial-dir", "--temp-dir")
-    options, operands = arguments(words, short, ("--rsh", "--filter", "--exclude", "--include", "--files-from", *logs))
-    if not operands:
+    long = ("--rsh", "--filter", "--exclude", "--include", "--files-from", *logs)
+    options, operands = arguments(words, "efTBM", long)
+    if has(options, "-n", "--dry-run"):
         return []
-    written = [PathEffect("write", value) for name, value in options if name in logs]
-    target = operands[-1]
-    if ":" in target.partition("/")[0]:  # on another machine
-        found = []
-    else:
-        deletes = any(name.startswith("--del") for name, _ in options)
-        found = [PathEffect("delete", target, True)] if deletes else _into([target], operands[:-1])
-    if has(options, "--remove-source-files"):
-        found += [PathEffect("delete", path, True) for path in operands[:-1]]
-    return found + written
-
-
-def _operands(kind: str = "write", short: str = "", long: Iterable[str] = (), skip: int = 0) -> Reader:
-    def read(words: list[str]) -> list[PathEffect]:
-        options, operands = arguments(words, short, long)
-        recursive = has(options, "-R", "-r", "--recursive")
-        return [PathEffect(kind, path, recursive) for path in operands[skip:]]
-
-    return read
+    targets = [] if any(map(_is_elsewhere, operands[-1:])) else operands[-1:]
+    deletes = any(name.startswith("--del") for name, _ in options)
+    found = _emptied(targets) if deletes else _into(targets, operands[:-1])
+    found += _emptied(operands[:-1] if has(options, "--remove-source-files") else [])
+    return found + [PathEffect("write", value) for name, value in options if name in logs]
 
 
 def _mode(words: list[str]) -> list[PathEffect]:
@@ -171,23 +173,11 @@ def _awk(words: list[str]) -> list[PathEffect]:
     return [PathEffect("write", path) for path in operands[0 if has(options, "-f", "--file") else 1 :] if is_changing]
 
 
-_CURL = ("--output", "--header", "--output-dir", "--data", "--request", "--user", "--form")
-
-
 def _fetch(words: list[str]) -> list[PathEffect]:
-    """Read `curl -o`, `curl -O`, `wget -P`, `aria2c -d`. Without a name, a file is named as the address ends."""
-    name = program(words[0])
-    letters = {"curl": "oHXdFuAbceEKmrTxyYzCDPQtUw", "wget": "OPoaeiUtTwQ"}.get(name, "doixsjkm")
-    options, operands = arguments(words, letters, (*_CURL, "--output-document", "--directory-prefix", "--dir", "--out"))
-    directories = {"curl": ("--output-dir",), "wget": ("-P", "--directory-prefix")}.get(name, ("-d", "--dir"))
-    directory = value_of(options, *directories)
-    given = ("-o", "--output", "--output-document", "--out", "-D" if name == "curl" else "-O")
-    files = [value for option, value in options if option in given]
-    if has(options, "-O", "--remote-name", "--remote-name-all") if name == "curl" else not files:
-        addresses = [value for option, value in options if option == "--url"] + operands
-        files += [re.split(r"[?#]", address)[0].rpartition("/")[2] for address in addresses]
-    found = [PathEffect("write", f"{directory}/{file}" if directory and file[:1] != "/" else file) for file in files]
-    return [*found, PathEffect("write", directory)] if directory else found
+    """Read `curl -o`, `curl -O`, `wget -P`, `aria2c -d`."""
+    _, _, directories, logs = DOWNLOADING[program(words[0])]
+    files = [PathEffect("write", path) for path in downloaded(words) if path != "-"]
+    return files + _option(*directories, *logs)(words)
 
 
 def _archive(words: list[str]) -> list[PathEffect]:
@@ -200,7 +190,7 @@ def _archive(words: list[str]) -> list[PathEffect]:
         options, operands = arguments(words, "xi")
         sources = operands[1:] if has(options, "-m", "--move") else []
         return [*(PathEffect("write", path) for path in operands[:1]), *_emptied(sources)]
-    if name in ("7z", "7za", "7zz", "7zr", "rar"):
+    if name in _7Z:
         operands = [word for word in words[1:] if not word.startswith("-")]
         if operands[:1] in (["x"], ["e"]):
             return [PathEffect("write", word[2:] or ".") for word in words[1:] if word.startswith("-o")]
@@ -252,34 +242,6 @@ def _option(*names: str) -> Reader:
     return read
 
 
-def _leading_option(letters: str, *names: str) -> Reader:
-    """Return the same for programs that run another one, whose options are its own; `letters` have a value."""
-
-    def read(words: list[str]) -> list[PathEffect]:
-        options, _ = split_options(words, letters, [name for name in names if name.startswith("--")])
-        return [PathEffect("write", value) for name, value in options if name in names]
-
-    return read
-
-
-def _formatted(*changing: str, unless: Iterable[str] = (), short: str = "", long: Iterable[str] = ()) -> Reader:
-    """Return a reader for programs that rewrite their operands, if one of the options `changing` is given."""
-
-    def read(words: list[str]) -> list[PathEffect]:
-        options, operands = arguments(words, short, long)
-        is_changing = (not changing or has(options, *changing)) and not has(options, *unless)
-        return [PathEffect("write", path, True) for path in operands if is_changing]
-
-    return read
-
-
-def _script(words: list[str]) -> list[PathEffect]:
-    """Read `script FILE`, and its options for further logs."""
-    options, operands = arguments(words, "cEIOBTt", ("--command", "--log-in", "--log-out", "--log-io", "--log-timing"))
-    logs = [value for name, value in options if name in ("-I", "-O", "-B", "-T") or name.startswith("--log-")]
-    return [PathEffect("write", path) for path in (*logs, *operands[:1])]
-
-
 def _sql(words: list[str]) -> list[PathEffect]:
     """Read the commands with which clients of databases write files, and `psql -o`."""
     told = (
@@ -306,20 +268,6 @@ def _module(words: list[str]) -> list[PathEffect]:
     return []
 
 
-def _ruff(words: list[str]) -> list[PathEffect]:
-    """Read `ruff format`, and `ruff check --fix`."""
-    is_formatting = words[1:2] == ["format"]
-    read = _formatted(unless=("--check", "--diff")) if is_formatting else _formatted("--fix", "--fix-only")
-    return read(words[1:]) if is_formatting or words[1:2] == ["check"] else []
-
-
-def _container_copy(words: list[str]) -> list[PathEffect]:
-    """Read `docker cp container:path target`."""
-    operands = [word for word in words[1:] if not word.startswith("-")]
-    is_copy = operands[:1] == ["cp"] and len(operands) == 3
-    return _into(operands[2:], operands[1:2]) if is_copy and ":" not in operands[2] else []
-
-
 def _sqlite(words: list[str]) -> list[PathEffect]:
     """Read `sqlite3 file statement`, unless all that it does is to show something."""
     operands = arguments(words, "", ("-cmd", "-separator"))[1]
@@ -330,124 +278,97 @@ def _sqlite(words: list[str]) -> list[PathEffect]:
     return [PathEffect("write", path) for path in operands[:1] if not shows]
 
 
-def _mktemp(words: list[str]) -> list[PathEffect]:
-    options, operands = arguments(words, "p", ("--suffix",))
-    directory = value_of(options, "-p", "--tmpdir")
-    return [PathEffect("write", path) for path in ([directory] if directory else operands)]
+# Of git's subcommands.
+_GIT = {
+    **dict.fromkeys(("diff", "show", "log"), "--output=WRITE"),
+    **dict.fromkeys(("format-patch", "archive"), "-o=WRITE --output=WRITE --output-directory=WRITE"),
+    "clean": "-e --exclude UNLESS=-n UNLESS=--dry-run TREE",
+    "rm": "DELETE",
+    "mv": "MOVE INTO",
+}
 
 
 def _git(words: list[str]) -> list[PathEffect]:
-    options, operands = arguments(words, "cCf", ("--git-dir", "--work-tree", "--source", "--file", "--output"), 1)
-    if operands[:1] in (["diff"], ["show"], ["log"], ["format-patch"], ["archive"]):
-        short = operands[0] in ("format-patch", "archive")
-        names = ("-o", "--output-directory") if short else ()
-        given = (PathEffect("write", value) for name, value in options if name in names or is_option(name, "--output"))
-        following = _option("-o", "--output-directory")(words) if short else []
-        return [*given, *following]
-    if operands[:1] == ["clean"] and not any(re.fullmatch(r"-[a-z]*n[a-z]*|--dry-run", word) for word in words):
-        paths = [word for word in words[words.index("clean") + 1 :] if not word.startswith("-")]
-        return [PathEffect("delete", path, True) for path in paths]
-    if operands[:1] == ["rm"]:
-        return [PathEffect("delete", path, has(options, "-r")) for path in operands[1:]]
-    if operands[:1] == ["mv"]:
-        return [PathEffect("move", path, True) for path in operands[1:-1]] + _into(operands[-1:], operands[1:-1])
-    if operands[:1] == ["config"]:
-        return [PathEffect("write", value) for name, value in options if name in ("-f", "--file") and len(operands) > 2]
-    return []
-
-
-def _shred(words: list[str]) -> list[PathEffect]:
-    _, operands = arguments(words, "ns", ("--iterations", "--size"))
-    return [PathEffect("delete", path, True) for path in operands]
+    rest = words[git_options(words)[1] :]
+    if rest[:1] == ["config"]:
+        options, operands = arguments(rest, "f", ("--file",))
+        return [PathEffect("write", value_of(options, "-f", "--file") or "")] if len(operands) > 1 else []
+    return _by_rows(rest, _GIT.get("".join(rest[:1]), ()))
 
 
 _LONGEST_SQL = 5_000  # characters of a statement that are looked at
-_RENAMERS = ("rename", "prename", "perl-rename", "file-rename", "rename.ul", "mmv", "mcp", "qmv", "vidir")
-_PROGRAMS = {
-    "rm": _delete,
+_COPY = "-Smog --suffix --mode --owner --group -t=INTO --target-directory=INTO ANY INTO"
+_EDITOR = "-cuSsTi WRITE"
+_7Z = ("7z", "7za", "7zz", "7zr", "rar")
+_PROGRAMS: dict[str, str | tuple[str, ...] | Reader] = {
+    # deleting; the last of these are of `cmake -E`
+    **dict.fromkeys(("rm", "rmdir", "unlink"), "DELETE"),
+    **dict.fromkeys(
+        "srm wipe trash trash-put rmtrash gvfs-trash rimraf del-cli remove_directory remove".split(), "TREE"
+    ),
+    "shred": "-ns --iterations --size TREE",
+    "find": _find,
+    # moving and copying
+    "mv": "-S --suffix -t=INTO --target-directory=INTO MOVE INTO",
     # every operand: what is an expression and what is a file differs between them
-    **dict.fromkeys(_RENAMERS, _operands("move", "f")),
-    **dict.fromkeys(("copy", "copy_directory", "copy_if_different", "cpy-cli"), _copy()),
-    "time": _leading_option("fo", "-o", "--output"),
-    "strace": _leading_option("abeEIoOpPsSuUX", "-o", "--output"),
-    "ltrace": _leading_option("aADeFlnopsuxX", "-o", "--output"),
-    "script": _script,
-    **dict.fromkeys(("psql", "mysql", "mariadb", "duckdb"), _sql),
-    "python": _module,
+    **dict.fromkeys("rename prename perl-rename file-rename rename.ul mmv mcp qmv vidir".split(), "-f MOVE"),
+    **dict.fromkeys(("cp", "copy", "copy_directory", "copy_if_different", "cpy-cli"), _COPY),
+    "install": ("-mogS IF=-d IF=--directory WRITE", _COPY),
+    "ln": _link,
+    "scp": "-cFiJloPS ANY INTO:",
+    "rsync": _rsync,
+    **dict.fromkeys(("docker", "podman"), "cp ANY INTO:"),
+    "git": _git,
+    # writing
+    "sudo": "+ -ughpCcDRrtTU --user --group --chdir --chroot IF=-e IF=--edit WRITE",
+    **dict.fromkeys("tee sponge ed emacs gedit code gzip".split(), "WRITE"),
+    **dict.fromkeys(("vi", "vim", "nvim"), _EDITOR),
+    "ex": "-c WRITE",
+    "nano": "-cTor WRITE",
+    "touch": "-drt --date --reference WRITE",
+    **dict.fromkeys(("mkdir", "mkfifo", "mknod"), "-m --mode WRITE"),
+    "truncate": "-sr --size --reference WRITE",
+    "patch": "-ipdoBrFV --input --directory WRITE",
+    "dd": _dd,
+    **dict.fromkeys(("sed", "perl", "ruby", "yq"), _in_place),
+    **dict.fromkeys(("awk", "gawk", "mawk"), _awk),
+    **dict.fromkeys(("dos2unix", "unix2dos"), "-c WRITE"),
+    "uniq": "-fsw ANY WRITE",
+    "xxd": "-clos ANY WRITE",
+    "split": "-abCln ANY WRITE",
+    "mktemp": ("-p=WRITE --tmpdir=WRITE --suffix IF=-p IF=--tmpdir", "--suffix WRITE"),
+    "script": "-cEt --command -I=WRITE -O=WRITE -B=WRITE -T=WRITE --log-in=WRITE --log-out=WRITE --log-io=WRITE "
+    "--log-timing=WRITE WRITE ANY",
+    "time": "+ -f --format -o=WRITE --output=WRITE",
+    "strace": "+ -abeEIOpPsSuUX -o=WRITE --output=WRITE",
+    "ltrace": "+ -aADeFlnpsuxX -o=WRITE --output=WRITE",
+    "ffmpeg": lambda words: [PathEffect("write", path) for path in words[-1:] if "-i" in words and ":" not in path],
     "csplit": _option("-f", "--prefix"),
     "ar": _option("--output"),
     "cpio": _option("-D", "--directory"),
-    **dict.fromkeys(("dpkg", "dpkg-deb"), _operands(skip=1)),
-    "unrar": _operands(skip=2),
-    "rmdir": _operands("delete"),
-    "unlink": _operands("delete"),
-    **dict.fromkeys(_RECURSIVE, _delete),
-    "shred": _shred,
-    "mv": _move,
-    "cp": _copy(),
-    "install": _copy(),
-    "ln": _copy("tS", ("--target-directory", "--suffix")),
-    "scp": _copy("cFiJloPS", ()),
-    "rsync": _rsync,
-    "tee": _operands(),
-    "sponge": _operands(),
-    "touch": _operands(short="drt", long=("--date", "--reference")),
-    "mkdir": _operands(short="m", long=("--mode",)),
-    "mkfifo": _operands(short="m", long=("--mode",)),
-    "mknod": _operands(short="m", long=("--mode",)),
-    "truncate": _operands(short="sr", long=("--size", "--reference")),
-    "patch": _operands(short="ipdoBrFV", long=("--input", "--directory")),
-    "ed": _operands(),
-    "ex": _operands(short="c"),
-    "vi": _operands(short="cuSsTi"),
-    "vim": _operands(short="cuSsTi"),
-    "nvim": _operands(short="cuSsTi"),
-    "nano": _operands(short="cTor"),
-    "emacs": _operands(),
-    "gedit": _operands(),
-    "code": _operands(),
-    "gzip": _operands(),
-    "chmod": _mode,
-    "chown": _mode,
-    "chgrp": _mode,
-    "chattr": _mode,
-    "chflags": _mode,
-    "setfacl": _operands("mode", "mxMX"),
-    "dd": _dd,
-    "sed": _in_place,
-    "perl": _in_place,
-    "ruby": _in_place,
-    "yq": _in_place,
-    **dict.fromkeys(("awk", "gawk", "mawk"), _awk),
-    **dict.fromkeys(("curl", "wget", "aria2c", "axel"), _fetch),
-    **dict.fromkeys(
-        ("uniq", "xxd"), lambda words: [PathEffect("write", path) for path in arguments(words, "fswclos")[1][1:2]]
-    ),
-    "tar": _archive,
-    "bsdtar": _archive,
-    "unzip": _archive,
-    **dict.fromkeys(("zip", "7z", "7za", "7zz", "7zr", "rar"), _archive),
-    "find": _find,
-    "git": _git,
-    **dict.fromkeys(("gofmt", "goimports", "gofumpt"), _formatted("-w", short="rd")),
-    "prettier": _formatted("--write", "-w", long=("--config", "--parser", "--ignore-path")),
-    "black": _formatted(unless=("--check", "--diff", "-c"), short="ltcC", long=("--line-length", "--config")),
-    "isort": _formatted(unless=("--check", "--check-only", "-c", "--diff"), short="l", long=("--profile",)),
-    "ruff": _ruff,
-    "clang-format": _formatted("-i"),
-    "rustfmt": _formatted(unless=("--check",), long=("--edition", "--config", "--config-path", "--emit")),
-    "eslint": _formatted("--fix", short="cf", long=("--ext", "--config", "--format", "--rule")),
-    **dict.fromkeys(("dos2unix", "unix2dos"), _operands(short="c")),
-    **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "go", "ld"), _option("-o")),
-    "split": lambda words: [PathEffect("write", path) for path in arguments(words, "abCln")[1][1:2]],
-    "ffmpeg": lambda words: [PathEffect("write", path) for path in words[-1:] if "-i" in words and ":" not in path],
-    **dict.fromkeys(("docker", "podman"), _container_copy),
-    "sqlite3": lambda words: [*_sqlite(words), *_sql(words)],
-    "mktemp": _mktemp,
-    "sort": _option("-o", "--output"),
     "tree": _option("-o"),
     "openssl": _option("-out"),
-    "gpg": _option("-o", "--output"),
-    "iconv": _option("-o", "--output"),
-    "pandoc": _option("-o", "--output"),
+    **dict.fromkeys(("sort", "gpg", "iconv", "pandoc"), _option("-o", "--output")),
+    **dict.fromkeys("gcc g++ cc c++ clang clang++ rustc go ld".split(), _option("-o")),
+    # formatting
+    **dict.fromkeys(("gofmt", "goimports", "gofumpt"), "-rd IF=-w WRITE"),
+    "prettier": "--config --parser --ignore-path IF=--write IF=-w WRITE",
+    "black": "-ltC --line-length --config UNLESS=--check UNLESS=--diff UNLESS=-c WRITE",
+    "isort": "-l --profile UNLESS=--check UNLESS=--check-only UNLESS=-c UNLESS=--diff WRITE",
+    "ruff": ("format UNLESS=--check UNLESS=--diff WRITE", "check IF=--fix IF=--fix-only WRITE"),
+    "clang-format": "IF=-i WRITE",
+    "rustfmt": "--edition --config --config-path --emit UNLESS=--check WRITE",
+    "eslint": "-cf --ext --config --format --rule IF=--fix WRITE",
+    # fetching and unpacking
+    **dict.fromkeys(DOWNLOADING, _fetch),
+    **dict.fromkeys(("tar", "bsdtar", "unzip", "zip", *_7Z), _archive),
+    **dict.fromkeys(("dpkg", "dpkg-deb"), "ANY WRITE"),
+    "unrar": "ANY ANY WRITE",
+    # databases and modules
+    **dict.fromkeys(("psql", "mysql", "mariadb", "duckdb"), _sql),
+    "sqlite3": lambda words: [*_sqlite(words), *_sql(words)],
+    "python": _module,
+    # owners and permissions
+    **dict.fromkeys(("chmod", "chown", "chgrp", "chattr", "chflags"), _mode),
+    "setfacl": "-mxMX MODE",
 }

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
 LONGEST = 40_000  # characters of code that are looked at
 LONGEST_SEARCHED = 3_000  # … by an expression that takes long
 
-# Expressions that stand for a well-known path, as a literal.
+# Expressions that stand for a well-known path, as a literal; for an imported module, its name.
 _WELL_KNOWN = (
     (
         r"os\.path\.expanduser\(\s*(['\"])~\1\s*\)|(?:pathlib\.)?Path\.home\(\)|os\.homedir\(\)"
@@ -31,13 +31,13 @@ _WELL_KNOWN = (
     ),
     (r"os\.getcwd\(\)|(?:pathlib\.)?Path\.cwd\(\)|process\.cwd\(\)|Dir\.pwd|getcwd\(\)", "'.'"),
     (r"os\.sep\b|path\.sep\b|os\.path\.sep\b", "'/'"),
+    (r"(?:__import__|import_module)\(\s*(['\"])([\w.]{1,80})\1\s*\)", r"\2"),
 )
 # The same inside a string.
 _HOME_INSIDE = (
     r"(?:\$ENV\{['\"]?HOME['\"]?\}|#\{(?:Dir\.home|ENV\[['\"]HOME['\"]\])\}|\$\{(?:process\.env\.HOME|os\.homedir\(\))\}"
     r"|\{(?:pathlib\.)?Path\.home\(\)\})(?=/)"
 )
-_IMPORTED = ((r"(?:__import__|import_module)\(\s*(['\"])([\w.]{1,80})\1\s*\)", r"\2"),)
 _PREFIX = r"(?i)[rbfu]{0,2}$"
 _CALL = r"([A-Za-z_$][\w$]*(?:(?:\.|::|->)[\w$]+)*)\s*$"
 _WRAPPING = r"(?:expanduser|expandvars|abspath|realpath|normpath|resolve|join|Path|str|fspath|expand_path)$"
@@ -134,6 +134,29 @@ class Literal(NamedTuple):
     after: str  # the code that follows
 
 
+_PATH = r"[^'\"\n]{1,500}"
+_EACH = r"\.(?:r?glob|iterdir)\b"
+_DELETES = r"\bunlink\b|\brmtree\b|\bos\.remove\b"
+_UNLINKS = r"\.(?:unlink|rmdir)\("
+# Calls that are found by an expression alone: what is done with its groups, the language (any, if none), what else must
+# be in the code, and the expression.
+_FOUND = (
+    ("shell", "{0}", "tcl", "", r"(?:^|[;\n{\[])[ \t]*+(?:spawn|exec|system)\s++(?:-\w++\s++)*+([^;\n\]}]++)"),
+    ("shell", "{0}", "tcl", "", r'\bsend\s++(?:-\w++\s++)*+"([^"]*+)"'),
+    ("words", "kill -9 -1", "", "", r"\b(kill)\w*+\s*+\(?\s*+(?:-1\s*+,|['\"]?(?:KILL|9)['\"]?\s*+,\s*+-1)"),
+    ("words", "rm -f -- {0}", "osascript", "", r"(?i)\bdelete\s++(?:\(\s*+)?(?:POSIX )?file\s++\"([^\"\n]++)\""),
+    ("words", "shutdown", "osascript", "", r"(?i)\b(shut down|restart|erase)\b"),
+    ("cd", "{0}", "", "", rf"\bchdir\s*+\(?\s*+['\"]({_PATH}+)['\"]"),
+    ("words", "tee -- {0}", "awk", "", r'>{1,2}\s*+"([^"\n]++)"'),
+    ("shell", "rm -f {0}", "", "", r"\bunlink\s*+\(?\s*+(?:glob\b\s*+\(?\s*+['\"]|<)([^'\">\n]{1,500}+)"),
+    ("shell", "rm -f {0}", "", _DELETES, rf"\bglob\(\s*+['\"]({_PATH}+)"),
+    ("words", "rm -rf -- {0}", "", _DELETES, rf"['\"]([~/][^'\"\n]{{0,500}}+)['\"]\s*+\)?{_EACH}"),
+    ("words", "chmod {0} -- {1}", "", "", rf"\bchmod\s*+\(?\s*+0o?([0-7]{{3,4}})\s*+,\s*+['\"]({_PATH}+)"),
+    ("words", "rm -f -- {0}", "", _UNLINKS, rf"\bPath\(\s*+['\"]({_PATH}+)['\"]\s*+\)(?!{_EACH})"),
+    ("words", "rm -rf -- {0}", "", _UNLINKS, rf"\bPath\(\s*+['\"]({_PATH}+)['\"]\s*+\){_EACH}"),
+)
+
+
 def actions(language: str, code: str) -> list[Action]:
     """Return what code does: ("shell", text), ("words", [program, …]), ("note", kind), in no particular order.
 
@@ -141,41 +164,13 @@ def actions(language: str, code: str) -> list[Action]:
     """
     if language in ("powershell", "cmd"):
         return [("shell", statement) for statement in _statements(code, language)]
-    found: list[Action] = []
-    if language == "tcl":
-        spawned = re.findall(r"(?:^|[;\n{\[])[ \t]*+(?:spawn|exec|system)\s++(?:-\w++\s++)*+([^;\n\]}]++)", code)
-        found += [("shell", line) for line in spawned]
-        found += [
-            ("shell", unescaped(line).strip()) for line in re.findall(r'\bsend\s++(?:-\w++\s++)*+"([^"]*+)"', code)
-        ]
-    if _forks_in_a_loop(code):
-        found.append(("note", "fork-bomb"))
-    if re.search(_CONNECTS, code) and re.search(_SHELL, code):
-        found.append(("note", "remote-shell"))
-    if re.search(_FETCHES, code) and re.search(_SAVES, code) and re.search(_STARTS, code):
-        found.append(("note", "run-download"))
-    if language != "awk" and (re.search(_RUNS_TEXT, code) or re.search(_RUNS_VARIABLE, code[:LONGEST_SEARCHED])):
-        if re.search(_FETCHES, code):
-            found.append(("note", "run-download"))
-        elif re.search(_DECODES, code):
-            found.append(("note", "run-decoded"))
-    if re.search(r"\bkill\w*+\s*+\(?\s*+(?:-1\s*+,|['\"]?(?:KILL|9)['\"]?\s*+,\s*+-1)", code):
-        found.append(("words", ["kill", "-9", "-1"]))
-    if language == "osascript":
-        removed = re.findall(r"(?i)\bdelete\s++(?:\(\s*+)?(?:POSIX )?file\s++\"([^\"\n]++)\"", code)
-        found += [("words", ["rm", "-f", "--", path]) for path in removed]
-    if language == "osascript" and re.search(r"(?i)\b(?:shut down|restart|erase)\b", code):
-        found.append(("words", ["shutdown"]))
-    code = re.sub(_HOME_INSIDE, "~", code)
-    for pattern, stands_for in (*_WELL_KNOWN, *_IMPORTED):
-        code = re.sub(pattern, stands_for, code)
-    if re.search(r"\bfrom\s++os\s++import\b", code):
-        code = re.sub(r"(?<![\w.])(remove|rename|replace|unlink|chmod|truncate)\(", r"os.\1(", code)
-    found += [("cd", path) for path in re.findall(r"\bchdir\s*+\(?\s*+['\"]([^'\"\n]{1,500}+)['\"]", code)]
-    if language in ("perl", "ruby"):
-        code = re.sub(_QUOTING, _as_literal, code)
-    if language == "awk":
-        found += [("words", ["tee", "--", path]) for path in re.findall(r'>{1,2}\s*+"([^"\n]++)"', code)]
+    found: list[Action] = [("note", kind) for kind in _notes(language, code)]
+    code = _normalized(language, code)
+    for kind, command, only, needed, expression in _FOUND:
+        if only in ("", language) and (not needed or re.search(needed, code)):
+            for values in re.findall(expression, code):
+                words = [word.format(*([values] if isinstance(values, str) else values)) for word in command.split()]
+                found.append((kind, words if kind == "words" else unescaped(" ".join(words)).strip()))
     literals = list(_literals(code))
     runs = bool(re.search(_RUNNING, code))
     groups: dict[int, list[Literal]] = {}
@@ -186,22 +181,36 @@ def actions(language: str, code: str) -> list[Action]:
         outer = groups.get(group[0].parent, ())
         if runs and len(outer) == 1:  # `spawn("git", ["push"])`
             found.append(("words", [outer[0].text, *(literal.text for literal in group)]))
-    for pattern in re.findall(r"\bunlink\s*+\(?\s*+(?:glob\b\s*+\(?\s*+['\"]|<)([^'\">\n]{1,500}+)", code):
-        found.append(("shell", "rm -f " + pattern))
-    if re.search(r"\bunlink\b|\brmtree\b|\bos\.remove\b", code):
-        for pattern in re.findall(r"\bglob\(\s*+['\"]([^'\"\n]{1,500}+)", code):
-            found.append(("shell", "rm -f " + pattern))
-        for path in re.findall(r"['\"]([~/][^'\"\n]{0,500}+)['\"]\s*+\)?\.(?:r?glob|iterdir)\b", code):
-            found.append(("words", ["rm", "-rf", "--", path]))
-    for mode, path in re.findall(r"\bchmod\s*+\(?\s*+0o?([0-7]{3,4})\s*+,\s*+['\"]([^'\"\n]{1,500}+)", code):
-        found.append(("words", ["chmod", mode, "--", path]))
-    if re.search(r"\.(?:unlink|rmdir)\(", code):
-        for path, many in re.findall(r"\bPath\(\s*+['\"]([^'\"\n]{1,500}+)['\"]\s*+\)(\.(?:r?glob|iterdir)\b)?", code):
-            found.append(("words", ["rm", "-rf" if many else "-f", "--", path]))
     if re.search(r"\b(?:rmtree|rm_rf|remove_tree|rmSync|rimraf)\W*\(\s*\$?\w+\s*[,)]", code):  # of a variable
         paths = [literal.text for literal in literals if literal.text.startswith(("/", "~"))]
         found += [("words", ["rm", "-rf", "--", *paths])]
     return found
+
+
+def _notes(language: str, code: str) -> Iterator[str]:
+    """Yield what is wrong with code that is no single call."""
+    if _forks_in_a_loop(code):
+        yield "fork-bomb"
+    if re.search(_CONNECTS, code) and re.search(_SHELL, code):
+        yield "remote-shell"
+    fetches = re.search(_FETCHES, code)
+    if fetches and re.search(_SAVES, code) and re.search(_STARTS, code):
+        yield "run-download"
+    if language != "awk" and (re.search(_RUNS_TEXT, code) or re.search(_RUNS_VARIABLE, code[:LONGEST_SEARCHED])):
+        if fetches:
+            yield "run-download"
+        elif re.search(_DECODES, code):
+            yield "run-decoded"
+
+
+def _normalized(language: str, code: str) -> str:
+    """Return code with plain strings for well-known paths and other kinds of quotes, and full names of functions."""
+    code = re.sub(_HOME_INSIDE, "~", code)
+    for pattern, stands_for in _WELL_KNOWN:
+        code = re.sub(pattern, stands_for, code)
+    if re.search(r"\bfrom\s++os\s++import\b", code):
+        code = re.sub(r"(?<![\w.])(remove|rename|replace|unlink|chmod|truncate)\(", r"os.\1(", code)
+    return re.sub(_QUOTING, _as_literal, code) if language in ("perl", "ruby") else code
 
 
 def _statements(code: str, language: str) -> Iterator[str]:

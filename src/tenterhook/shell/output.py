@@ -66,8 +66,11 @@ def printed(walk: Walk, name: str, words: list[str], state: ShellState, text: st
             return end.join(find.found(start) + last for start in find.starts) + end
         case "cp" | "mv" | "install" | "ln":
             source = state.files.get(walk.path(first, state))
-            if len(operands) == 2 and source is not None:
-                state.files[walk.path(operands[1], state)] = source
+            target = walk.path(operands[1], state) if len(operands) == 2 else ""
+            if target and source is not None:
+                state.files[target] = source
+            elif target:  # a program under another name: `cp /bin/rm x; ./x -rf ~`
+                state.aliases[target] = programs.quoted(first)
             return ""
         case "pwd":
             return state.directory
@@ -106,33 +109,45 @@ def printed(walk: Walk, name: str, words: list[str], state: ShellState, text: st
     return _fetched(walk, name, words, state)
 
 
+# Programs that download: letters of options with a value; the options that name the file, its directory, and a log.
+DOWNLOADING = {
+    "curl": ("oHXdFuAbceEKmrTxyYzCDPQtUw", ("-o", "--output"), ("--output-dir",), ("-D", "--dump-header")),
+    "wget": ("OPoaeiUtTwQ", ("-O", "--output-document"), ("-P", "--directory-prefix"), ("-o", "-a")),
+    **dict.fromkeys(("aria2c", "axel"), ("doixsjkmn", ("-o", "--out", "--output"), ("-d", "--dir"), ())),
+    **dict.fromkeys(("http", "https", "xh", "fetch", "lwp-download"), ("o", ("-o", "--output"), (), ())),
+}
+_DOWNLOAD_LONG = ("--header", "--data", "--request", "--user", "--form", "--url")
+
+
+def downloaded(words: list[str]) -> list[str]:
+    """Return the files that a program downloads to; none if it prints. Without a name, the end of the address is it."""
+    name = programs.program(words[0])
+    short, named, directories, _ = DOWNLOADING[name]
+    options, operands = programs.arguments(words, short, (*named, *directories, *_DOWNLOAD_LONG))
+    files = [value for option, value in options if option in named]
+    if name == "lwp-download":
+        files = operands[1:2]
+    prints = name in ("curl", "http", "https", "xh")
+    if programs.has(options, "-O", "--remote-name", "--remote-name-all") if prints else not files:
+        addresses = [value for option, value in options if option == "--url"] + operands
+        files += [re.split(r"[?#]", address)[0].rstrip("/").rpartition("/")[2] for address in addresses]
+    directory = programs.value_of(options, *directories)
+    return [f"{directory}/{file}" if directory and file[:1] != "/" else file for file in files]
+
+
 def _fetched(walk: Walk, name: str, words: list[str], state: ShellState) -> str:
-    """Return what a download prints; record the file that it writes."""
-    match name:
-        case "curl" | "http" | "https" | "xh":
-            options, operands = programs.arguments(words, "oHXdFuAbceEKmrTxyYzCDPQtUw", ("--output", "--header"))
-            target = programs.value_of(options, "-o", "--output")
-            is_named_by_address = programs.has(options, "-O", "--remote-name")
-        case "wget":
-            options, operands = programs.arguments(words, "OPoaeiUtTwQ", ("--output-document", "--header"))
-            target = programs.value_of(options, "-O", "--output-document")
-            is_named_by_address = True
-        case "aria2c" | "axel" | "lwp-download" | "fetch":
-            options, operands = programs.arguments(words, "odxsjkn", ("--out", "--dir", "--output"))
-            target = programs.value_of(options, "-o", "--out", "--output") or "".join(operands[1:2]) or None
-            is_named_by_address = True
-        case "aws" | "gsutil":
-            return NETWORK if words[-1] == "-" or "cat" in words else UNKNOWN
-        case "nc" | "ncat" | "netcat" | "telnet" | "socat" | "lynx" | "w3m" | "ftp":
-            return NETWORK
-        case _:
-            return UNKNOWN
-    if target is None and is_named_by_address:
-        target = next((word.rstrip("/").rpartition("/")[2] for word in operands if "/" in word), UNKNOWN)
-    if target in (None, "-", "/dev/stdout"):
-        return NETWORK
-    state.files[walk.path(target, state)] = NETWORK
-    return ""
+    """Return what a download prints; record the files that it writes."""
+    if name in ("aws", "gsutil"):
+        return NETWORK if words[-1] == "-" or "cat" in words else UNKNOWN
+    if name not in DOWNLOADING:
+        return NETWORK if name in _CONNECTED else UNKNOWN
+    files = downloaded(words)
+    state.files.update((walk.path(file, state), NETWORK) for file in files)
+    # `--no-remote-name` excepts addresses from `--remote-name-all`
+    return NETWORK if not files or {"-", "/dev/stdout"} & {*files} or "--remote-name-all" in words else ""
+
+
+_CONNECTED = frozenset("nc ncat netcat telnet socat lynx w3m ftp".split())  # they print what comes over the network
 
 
 def _unpacked(walk: Walk, words: list[str], state: ShellState, text: str) -> str:

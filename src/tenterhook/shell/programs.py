@@ -234,6 +234,7 @@ def _wrapped(words: list[str], row: str) -> list[Inner]:
         return [] if at is None else _option_lines(words, form.options, form.is_remote)
     at += size
     options: Options = []
+    assignments: tuple[tuple[str, str], ...] = ()
     for operand in form.operands:
         if operand == "--":
             at = words.index("--", at) + 1 if "--" in words[at:] else len(words)
@@ -241,14 +242,21 @@ def _wrapped(words: list[str], row: str) -> list[Inner]:
         more, at = split_options(words, form.short, form.options, at)
         options += more
         at += words[at : at + 1] == ["-"]
-        at += operand not in ("COMMAND", "LINE", "SHELL")
+        if operand == "NAME=VALUE":
+            assignments, _ = _assignments(words[at:])
+            at += len(assignments)
+        at += operand not in ("NAME=VALUE", "COMMAND", "LINE", "SHELL", "INPUT")
+    if not form.fits(options):
+        return []
     directory = next((value for name, value in options if form.options.get(name) == "DIRECTORY"), form.directory)
     lines = [value for name, value in options if form.options.get(name) == "LINE"]
     if lines or operand == "LINE":
         ran = [Inner("shell", line) for line in lines] or _joined(words[at:])
+    elif operand == "INPUT":
+        ran = _joined(words[at:]) or [Inner("stdin")]
     else:
         ran = _shell(["sh", *words[at:]]) if operand == "SHELL" else _command(words[at:])
-    return [each._replace(directory=directory, is_remote=form.is_remote) for each in ran]
+    return [each._replace(directory=directory, is_remote=form.is_remote, assignments=assignments) for each in ran]
 
 
 def _option_lines(words: list[str], options: dict[str, str], is_remote: bool = False) -> list[Inner]:
@@ -412,33 +420,16 @@ def _cmd(words: list[str], stdin: str | None) -> list[Inner]:
 
 # -- wrappers that a row cannot describe ----------------------------------------------------------------------------
 
-_SUDO = ("--user", "--group", "--host", "--prompt", "--chdir", "--chroot", "--role", "--type", "--other-user")
-
-
-def _sudo(words: list[str], stdin: str | None) -> list[Inner]:
-    options, at = split_options(words, "ughpCcDRrtTU", (*_SUDO, "--close-from", "--command-timeout"))
-    assignments, command = _assignments(words[at:])
-    directory = value_of(options, "-D", "--chdir")
-    if has(options, "-l", "--list"):
-        return []
-    if has(options, "-e", "--edit"):
-        return _command(["vi", *command], directory=directory)
-    if has(options, "-s", "--shell", "-i", "--login"):
-        home = "~" if has(options, "-i", "--login") else None
-        return _joined(command, directory=directory or home) or [Inner("stdin")]
-    return _command(command, directory=directory, assignments=assignments)
-
-
-def _is_name(text: str) -> bool:
-    return text != "" and "/" not in text
-
 
 def _assignments(words: list[str]) -> tuple[tuple[tuple[str, str], ...], list[str]]:
     """Return the assignments before a command, and the command."""
-    count = 0
-    while count < len(words) and "=" in words[count] and _is_name(words[count].partition("=")[0]):
-        count += 1
-    return tuple((name, value) for name, _, value in (word.partition("=") for word in words[:count])), words[count:]
+    found = []
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name or "/" in name:
+            break
+        found.append((name, value))
+    return tuple(found), words[len(found) :]
 
 
 def _env(words: list[str], stdin: str | None) -> list[Inner]:
@@ -454,12 +445,6 @@ def _env(words: list[str], stdin: str | None) -> list[Inner]:
             return [Inner("shell", line, directory=value_of(options, "-C", "--chdir"))]
     assignments, command = _assignments(words[at:])
     return _command(command, directory=value_of(options, "-C", "--chdir"), assignments=assignments)
-
-
-def _named_command(words: list[str], stdin: str | None) -> list[Inner]:
-    """Read `command`, which runs nothing with -v or -V."""
-    options, at = split_options(words)
-    return [] if has(options, "-v", "-V") else _command(words[at:])
 
 
 def xargs_options(words: list[str]) -> tuple[Options, int]:
@@ -594,11 +579,6 @@ def _scp(words: list[str], stdin: str | None) -> list[Inner]:
     return _ssh_settings(options) + [Inner("shell", value) for value in _values(options, "-S")]
 
 
-def _runuser(words: list[str], stdin: str | None) -> list[Inner]:
-    options, at = split_options(words, "cgGsTwu", ("--command", "--shell", "--user", "--group"))
-    return _command(words[at:]) if has(options, "-u", "--user") else []
-
-
 _CONTAINER_LONG = (
     "--name --volume --env --env-file --workdir --user --entrypoint --mount --network --net --publish --hostname "
     "--label --memory --cpus --platform --gpus --ipc --pid --cap-add --cap-drop --security-opt --add-host --device "
@@ -636,7 +616,7 @@ def _mounts(options: Options) -> Iterator[tuple[str, str]]:
 
 
 # Settings of git whose value is a command.
-_GIT_COMMANDS = (
+GIT_COMMANDS = (
     r"(?i)core\.(?:sshcommand|editor|pager|fsmonitor|askpass|gitproxy)|pager\..+|sequence\.editor|diff\.external|"
     r"interactive\.difffilter|gpg\.(?:.+\.)?program|.+\.(?:cmd|clean|smudge|process|textconv|driver|command|helper|uploadpack)"
 )
@@ -683,7 +663,7 @@ def _git(words: list[str], variable: Callable[[str], str]) -> list[Inner]:
             ran += _joined([setting[1:], *more])
         elif alias is not None and rest[:1] == [alias]:
             ran += _joined([quoted(words[0]), setting, *map(quoted, rest[1:])])
-        elif re.fullmatch(_GIT_COMMANDS, key):
+        elif re.fullmatch(GIT_COMMANDS, key):
             ran.append(Inner("shell", setting))
     return ran + (_git_subcommand(rest) if rest else [])
 
@@ -831,16 +811,13 @@ def callbacks(words: list[str]) -> list[str]:
 
 
 _FUNCTIONS = {
-    "sudo": _sudo,
     "env": _env,
-    "command": _named_command,
     "xargs": _xargs,
     "parallel": _parallel,
     "find": _find,
     **dict.fromkeys(("fd", "fdfind"), _fd),
     **dict.fromkeys(("ssh", "autossh"), _ssh),
     **dict.fromkeys(("scp", "sftp"), _scp),
-    "runuser": _runuser,
     "trap": lambda words, stdin: [Inner("shell", word) for word in arguments(words)[1][:-1][:1]],
     **dict.fromkeys(("at", "batch"), lambda words, stdin: [Inner("stdin")]),
     **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose"), _docker),
@@ -856,174 +833,6 @@ _FUNCTIONS = {
     "sed": _sed,
     **dict.fromkeys(("make", "gmake"), _make),
 }
-
-
-# Programs that take text in a language of their own: options with a value (letters, names), those of them whose value
-# is such text or a file of it; which operands are (the first only without such an option; None: every argument is);
-# whether stdin is.
-_SCRIPT_FILE = ("-f", "--file", "--from-file")
-_SQL_LONG = ("--command", "--dbname", "--execute", "--file", "--query", "--set", "--variable")
-_SQL_TEXT = ("-c", "--command", "-e", "--execute", "-q", "--query", "-Q", "--init-command", *_SCRIPT_FILE)
-_EDITING = ("-c", "--cmd", "-S", "+")
-_DEBUGGING = ("-ex", "--ex", "-iex", "--eval-command", "-o", "--one-line", "-x")
-_DATABASES = ("clickhouse-client", "sqlcmd", "mongosh", "mongo")
-_READ_TEXT = ("bc", "dc", "m4", "sqlplus", "crontab", "ftp", "lftp", "sftp")
-_TEXT = {
-    "sed": ("efl", ("--expression", "--file", "--line-length"), ("-e", "--expression", *_SCRIPT_FILE), slice(1), False),
-    **dict.fromkeys(
-        ("awk", "gawk", "mawk", "nawk"),
-        ("fFvEei", ("--file", "--source", "--assign"), ("-e", "--source", "-E", "-i", *_SCRIPT_FILE), slice(1), False),
-    ),
-    **dict.fromkeys(("jq", "gojq", "jaq", "yq"), ("fLI", (), _SCRIPT_FILE, slice(1), False)),
-    "psql": ("cdfhoPpRTUvL", _SQL_LONG, ("-c", "--command", *_SCRIPT_FILE), slice(0), True),
-    **dict.fromkeys(("mysql", "mariadb"), ("eDhPSu", _SQL_LONG, ("-e", "--execute", "--init-command"), slice(0), True)),
-    **dict.fromkeys(("sqlite3", "duckdb"), ("c", (), ("-cmd", "--cmd", "-c", "-s", "-init"), slice(1, None), True)),
-    **dict.fromkeys(_DATABASES, ("qQ", _SQL_LONG, (*_SQL_TEXT, "--eval"), slice(0), True)),
-    **dict.fromkeys(("vi", "vim", "nvim", "ex", "ed"), ("cSuT", ("--cmd",), _EDITING, slice(0), True)),
-    **dict.fromkeys(("gdb", "lldb"), ("x", (), _DEBUGGING, slice(0), True)),
-    **dict.fromkeys(_READ_TEXT, ("e", (), ("-e",), slice(0), True)),
-    "ansible": ("a", ("--args",), ("-a", "--args"), slice(0), False),
-    **dict.fromkeys("make gmake tmux screen let mlr eval hyperfine".split(), ("", (), (), None, False)),
-    **dict.fromkeys((".", "source"), ("", (), (), slice(1), False)),
-}
-_JQ_VALUES = {"--arg": 3, "--argjson": 3, "--slurpfile": 3, "--rawfile": 3, "--indent": 2}
-
-
-def program_text(words: list[str], stdin: str | None) -> list[str]:
-    """Return what a command is given in a program's own language: scripts of sed, SQL …; also names of script files.
-
-    Shell code and that of general languages is not in it: `inner` has it.
-    """
-    name = program(words[0])
-    texts = [each.value for each in inner(words, stdin) if each.kind == "file"]
-    if name == "perl" and any(re.match(r"-[A-Za-z0-9]*[np]", word) for word in words[1:]):
-        texts += words[1:]  # it runs operands that end with a pipe sign
-    if name not in _TEXT:
-        return texts
-    short, long, given_by, operands, reads_stdin = _TEXT[name]
-    if "jq" in name:
-        words = _without_jq_values(words)
-    options, rest = arguments(words, short, long)
-    given = [value for option, value in options if option in given_by]
-    given += [words[at] for at in range(1, len(words)) if words[at - 1] in given_by]
-    given += [word for word in words if "+" in given_by and word.startswith("+")]
-    if operands is None:
-        given += words[1:]
-    elif operands.start or not given:
-        given += rest[operands]
-    return [*texts, *given, *([stdin] if reads_stdin and stdin else ())]
-
-
-def _without_jq_values(words: list[str]) -> list[str]:
-    """Return the words of jq without the values that it gives to its program."""
-    found: list[str] = []
-    at = 0
-    while at < len(words) and words[at] not in ("--args", "--jsonargs"):
-        if words[at] not in _JQ_VALUES:
-            found.append(words[at])
-        at += _JQ_VALUES.get(words[at], 1)
-    return found
-
-
-# Options that name code, or settings and files with code in them, where `inner` has nothing of it; shell lines are in
-# `wrappers`. A row is for a program or for a subcommand. What ends with `=` or `:` begins a word.
-_DIFF = "--ext-diff --textconv"
-_NODE_CODE = "--script-shell --node-options --userconfig --globalconfig"
-_COMPILER = "-wrapper -B -fplugin= -specs= --specs -fuse-ld= -Xclang"
-CODE_OPTIONS = {
-    "git": "-c --config-env --exec-path",
-    **dict.fromkeys((f"git {name}" for name in "diff log show format-patch stash whatchanged".split()), _DIFF),
-    **dict.fromkeys(("git blame", "git grep", "git cat-file"), "--textconv"),
-    "git clone": "-c --config --template",
-    "git init": "--template",
-    "git hook": "run",
-    **dict.fromkeys(("npm", "npx", "pnpm", "yarn"), _NODE_CODE),
-    **dict.fromkeys(("node", "nodejs", "bun"), "-r --require --import --loader --experimental-loader"),
-    "python": "-m",
-    "ruby": "-r",
-    "perl": "-M -m -I",
-    "php": "-d -c",
-    **dict.fromkeys(("lua", "luajit"), "-l"),
-    "java": "-jar -cp -classpath --class-path -javaagent: -agentlib: -agentpath: -XX:OnError=",
-    "emacs": "-l --load",
-    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), "-f --file -E --exec -i --include -l --load"),
-    "sed": "-f --file",
-    **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++"), _COMPILER),
-    **dict.fromkeys(("make", "gmake"), "SHELL= MAKEFLAGS= --eval -E"),
-    "cargo": "--config",
-    "go": "-vettool -toolexec -exec",
-    "pytest": "-p --pdbcls",
-    "eslint": "-c --config --rulesdir --plugin --parser --resolve-plugins-relative-to",
-    "prettier": "--plugin --config",
-    **dict.fromkeys(("jest", "webpack", "vite", "rollup"), "-c --config"),
-    "rake": "-f --rakefile -r --require",
-    "pandoc": "-L --lua-filter -d --defaults --template --pdf-engine",
-    "curl": "-K --config",
-    "wget": "-e --execute --config --use-askpass",
-    **dict.fromkeys(("ssh", "scp", "sftp", "autossh"), "-o -F"),
-    **dict.fromkeys(("vi", "vim", "nvim", "ex"), "-S -u -s"),
-    **dict.fromkeys(("gdb", "lldb"), "-x --command"),
-    **dict.fromkeys(("jq", "gojq"), "-L"),
-    "openssl": "-engine -provider -provider-path",
-    "less": "-k --lesskey-file --lesskey-src --lesskey-content",
-    "hash": "-p",
-    "enable": "-f",
-    "complete": "-C -F",
-    "bind": "-x -f",
-}
-# Options by which a program works on another project, with the code in it.
-_ELSEWHERE = {
-    **dict.fromkeys(("npm", "pnpm", "yarn"), "--prefix -C --dir --cwd"),
-    **dict.fromkeys(("make", "gmake"), "-C --directory -f --file --makefile"),
-    "cargo": "-C --manifest-path",
-}
-_AWK_RUNS = r"\bsystem\s*+\(|\bgetline\b|\|\s*+&|\bprintf?\b[^;}\n]*(?:>|(?<!\|)\|(?!\|))|@\s*+(?:load|include)"
-
-
-def code_options(words: list[str], *, elsewhere: bool = False) -> list[tuple[int, int]]:
-    """Return where options that name code, or with `elsewhere` another project, begin and where their values stand.
-
-    So does a program of awk that runs others, and a setting that `git config` is given whose value is a command.
-    """
-    name = program(words[0])
-    at = (
-        git_options(words)[1] if name == "git" else next((at for at in range(1, len(words)) if words[at][:1] != "-"), 0)
-    )
-    end = words.index("--") if "--" in words else len(words)
-    rows = [(CODE_OPTIONS.get(name, ""), at if name == "git" else end)]
-    rows += [(CODE_OPTIONS.get(f"{name} {words[at]}", ""), end)] if 0 < at < len(words) else []
-    rows += [(_ELSEWHERE.get(name, ""), end)] if elsewhere else []
-    found = []
-    for row, last in rows:
-        names = row.split()
-        found += [
-            (n, n + (words[n] in names)) for n in range(1, last) if any(is_option(words[n], each) for each in names)
-        ]
-    if name == "python":
-        found += [(n, n + (words[n][-1] == "m")) for n in range(1, at) if re.match(r"-[A-Za-z]+m", words[n])]
-    if name in ("awk", "gawk", "mawk", "nawk"):
-        found += [(n, n) for n in range(1, len(words)) if re.search(_AWK_RUNS, words[n][:LONGEST_LINE])]
-    if words[at : at + 1] == ["config"] and name == "git":
-        found += [(n, n + 1) for n in range(at + 1, len(words) - 1) if re.fullmatch(_GIT_CODE, words[n])]
-    return found
-
-
-# Settings of git that decide what runs.
-_GIT_CODE = (
-    rf"{_GIT_COMMANDS}|alias\..+|core\.hookspath|include(?:if\..+)?\.path|init\.templatedir|url\..+\.insteadof|"
-    r"uploadpack\.packobjectshook|protocol\..+\.allow|remote\..+\.vcs"
-)
-
-
-def runs_stdin(words: list[str]) -> bool:
-    """Whether a command runs its input as code."""
-    name = program(words[0])
-    return (name in _TEXT and _TEXT[name][4]) or any(each.kind == "stdin" for each in inner(words, None))
-
-
-def is_interpreter(word: str) -> bool:
-    """Whether a word is the name of a shell or of a language's interpreter."""
-    return program(word) in SHELLS or program(word) in LANGUAGES
 
 
 def resolved(path: str, directory: str, home: str) -> str:

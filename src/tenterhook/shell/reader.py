@@ -31,23 +31,14 @@ __all__ = [
     "agents_home",
     "changed_variables",
     "read",
-    "read_any",
-    "read_words",
 ]
 
 
-def read(line: str, directory: str, variables: Mapping[str, str]) -> Reading:
-    """Return everything that a line would run. Never raises: what cannot be read is a note of the kind `unreadable`."""
-    return read_any(line, directory, variables)
+def read(line: str | list[str], directory: str, variables: Mapping[str, str]) -> Reading:
+    """Return everything that a line would run, or a program with its arguments that is started without a shell.
 
-
-def read_words(words: list[str], directory: str, variables: Mapping[str, str]) -> Reading:
-    """Return the same for a program with its arguments that is started without a shell."""
-    return read_any(words, directory, variables)
-
-
-def read_any(line: str | list[str], directory: str, variables: Mapping[str, str]) -> Reading:
-    """Read a shell line, or a program with its arguments."""
+    Never raises: what cannot be read is a note of the kind `unreadable`.
+    """
     given = [line] if isinstance(line, str) else line
     texts = [without_private(text).replace("\0", "\ufffd") for text in given]
     walk = Walk(variables, texts[0] if isinstance(line, str) else "")

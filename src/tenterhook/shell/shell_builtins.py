@@ -103,6 +103,14 @@ def _alias(walk: Walk, words: list[str], state: ShellState, stdin: str | None, s
     return ""
 
 
+def _hash(walk: Walk, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int) -> str:
+    """Walk `hash -p path name`: the name runs the program at that path."""
+    options, at = programs.split_options(words, "pd")
+    if path := programs.value_of(options, "-p"):
+        state.aliases.update(dict.fromkeys(words[at:], programs.quoted(path)))
+    return ""
+
+
 def _eval(walk: Walk, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int) -> str:
     code = " ".join(words[1:])
     state.sourced = state.sourced or code.strip() == UNKNOWN
@@ -137,6 +145,7 @@ BUILTINS: dict[str, Builtin] = {
     **dict.fromkeys(("mapfile", "readarray"), _mapfile),
     "printf": _printf,
     "alias": _alias,
+    "hash": _hash,
     "eval": _eval,
     **dict.fromkeys(("source", "."), _source),
 }

@@ -19,7 +19,7 @@ class ShellState:
         self.variables: dict[str, tuple[str, ...]] = {}  # name to a tuple of possible values
         self.lists: dict[str, list[str]] = {}
         self.functions: dict[str, Function] = {}
-        self.aliases: dict[str, str] = {}
+        self.aliases: dict[str, str] = {}  # also of programs under another name, by their path
         self.files: dict[str, str] = {}  # path to the text that the line wrote there
         self.arguments: Sequence[str] = ()
         self.sourced = False  # a file that we cannot see may have set anything

@@ -380,8 +380,9 @@ class Walk(Expansion):
         name = program(words[0])
         if words[0] in state.functions and words[0] not in self.calling:
             return self.call(words, state, stdin, depth)
-        if words[0] in state.aliases and words[0] not in self.calling:  # only interactive shells expand it
-            self.aliased(words, self.copy(state), stdin, shown, depth)
+        called = self.path(words[0], state) if state.aliases and "/" in words[0] else words[0]
+        if called in state.aliases and called not in self.calling:  # of an alias, only in interactive shells
+            self.aliased(called, words, self.copy(state), stdin, shown, depth)
         if decoded(name) in ("test", "[") and any(shell in _ARITHMETIC_SHELLS for shell in state.through):
             self.compared([[word] for word in words], state, depth)
         if name in _INDEXING:
@@ -436,12 +437,15 @@ class Walk(Expansion):
             state.arguments = outer
             self.calling.discard(words[0])
 
-    def aliased(self, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int) -> None:
+    def aliased(
+        self, name: str, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int
+    ) -> None:
+        """Walk an alias, or a program under another name: by its path if that has one."""
         self.budget.spend(2 * STEPS_PER_COMMAND + len(words))
-        line = " ".join([state.aliases[words[0]], *map(programs.quoted, words[1:])])
-        self.calling.add(words[0])
+        line = " ".join([state.aliases[name], *map(programs.quoted, words[1:])])
+        self.calling.add(name)
         in_this_shell(self, line, state, stdin, shown, depth, is_certain=False)
-        self.calling.discard(words[0])
+        self.calling.discard(name)
 
     def inner(
         self,

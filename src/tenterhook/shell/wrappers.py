@@ -7,10 +7,12 @@ A synopsis is written as in a manual page, without the options that have no valu
     -c=LINE       an option whose value is a shell line
     -C=DIRECTORY  an option whose value is the directory in which the command runs
     -x=COMMAND    an option that is followed by a program with its arguments
+    IF=-u         it runs something only with this option, or another of several; UNLESS=-v: only without
     HOST          an operand before the command, in capitals; options may follow it
     NAME=VALUE    any number of assignments
     --            the command begins after the first `--`
-    COMMAND       a program with its arguments; LINE: words that are joined to a shell line; SHELL: arguments of a shell
+    COMMAND       a program with its arguments; LINE: words that are joined to a shell line; INPUT: the same, or the
+                  input if there are none; SHELL: arguments of a shell
     @~            the directory in which it runs, unless an option gives it
     REMOTE        it runs on another machine, or in a container that is there already
 
@@ -32,6 +34,10 @@ _TAR = (
 )
 _FLY = "-C=LINE --command=LINE REMOTE"
 _SU = "-c=LINE --command=LINE --session-command=LINE -gGsTw --shell --group USER SHELL @~"
+_SUDO = (
+    "-ughpCcRrtTU --user --group --host --prompt --chroot --role --type --other-user --close-from --command-timeout "
+    "-D=DIRECTORY --chdir=DIRECTORY UNLESS=-l UNLESS=--list UNLESS=-e UNLESS=--edit"
+)
 _KUBECTL = (
     f"exec -cnf {_KUBERNETES} POD COMMAND @/ REMOTE",
     f"run -n {_KUBERNETES} -- COMMAND @/ REMOTE",
@@ -40,10 +46,15 @@ _KUBECTL = (
 
 WRAPPERS: dict[str, str | tuple[str, ...]] = {
     # with other rights, limits, priorities or surroundings
+    "sudo": (
+        f"{_SUDO} UNLESS=-s UNLESS=--shell UNLESS=-i UNLESS=--login NAME=VALUE COMMAND",
+        f"{_SUDO} UNLESS=-i UNLESS=--login NAME=VALUE INPUT",
+        f"{_SUDO} NAME=VALUE INPUT @~",
+    ),
     "doas": "-uC COMMAND",
     "pkexec": "--user COMMAND",
     "su": _SU,
-    "runuser": _SU,
+    "runuser": ("-cgGsTwu --command --shell --user --group IF=-u IF=--user COMMAND", _SU),
     "sg": "-c=LINE GROUP LINE",
     **dict.fromkeys(("gosu", "su-exec", "setuidgid", "s6-setuidgid", "envuidgid"), "USER COMMAND"),
     "setpriv": "--reuid --regid --groups COMMAND",
@@ -86,6 +97,7 @@ WRAPPERS: dict[str, str | tuple[str, ...]] = {
     **dict.fromkeys(("busybox", "toybox"), "COMMAND"),
     # of the shell
     "builtin": "COMMAND",
+    "command": "UNLESS=-v UNLESS=-V COMMAND",
     "exec": "-a COMMAND",
     "coproc": "COMMAND",
     **dict.fromkeys(("noglob", "nocorrect"), "COMMAND"),
@@ -194,8 +206,15 @@ class Synopsis(NamedTuple):
     subcommand: list[str]
     options: dict[str, str]  # those with a value; which kind of value
     operands: list[str]  # what follows them
+    needed: list[str]  # options
+    excluded: list[str]
     directory: str | None
     is_remote: bool
+
+    def fits(self, options: list[tuple[str, str]]) -> bool:
+        given = [name for name, _ in options]
+        is_given = any(name in given for name in self.needed) or not self.needed
+        return is_given and not any(name in given for name in self.excluded)
 
     @property
     def short(self) -> str:
@@ -208,10 +227,12 @@ def synopsis(text: str) -> Synopsis:
     """Return the parts of a synopsis."""
     parts = text.split()
     directory = next((part[1:] for part in parts if part[0] == "@"), None)
-    found = Synopsis([], {}, [], directory, is_remote="REMOTE" in parts)
+    found = Synopsis([], {}, [], [], [], directory, is_remote="REMOTE" in parts)
     for part in parts:
         name, _, kind = part.partition("=")
-        if part[0] == "-" and part != "--":
+        if name in ("IF", "UNLESS"):
+            (found.needed if name == "IF" else found.excluded).append(kind)
+        elif part[0] == "-" and part != "--":
             names = [name] if kind or name.startswith("--") else ["-" + letter for letter in name[1:]]
             found.options.update(dict.fromkeys(names, kind))
         elif part.islower():

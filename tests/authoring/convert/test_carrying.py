@@ -170,7 +170,7 @@ def test_placeholders_become_a_script_in_a_folder_and_are_listed_elsewhere(tmp_p
         assert (loss.key, loss.value, loss.left_out) == ("command", "{{tool_input.file_path}}", True)
         assert "--to folder" in loss.instead
     there = convert(tmp_path / "folder" / "hooks", "array", tmp_path / "further")
-    assert there.hooks[0].command == f"{tmp_path}/folder/hooks/post-tool-call-0/scripts/run.py"
+    assert there.hooks[0].command == f"{tmp_path}/folder/hooks/format-python-after-call/scripts/run.py"
 
 
 def test_text_that_looks_like_a_placeholder_is_not_made_one(tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_priorities_of_folders_are_the_order_of_a_file(tmp_path: Path) -> None:
 def test_a_name_that_is_given_twice_or_is_no_name_of_a_folder_is_changed_and_listed(tmp_path: Path) -> None:
     text = "".join(table_hook(GUARD, f"{when}_tool", name=name, async_=True) for when, name in NAMES)
     converted = convert(write_config(tmp_path / FILES["table"], text), "folder", tmp_path / "there")
-    assert sorted(hook.name for hook in converted.hooks) == ["guard", "guard-2", "pre-tool-call-0", "pre-tool-call-1"]
+    assert sorted(hook.name for hook in converted.hooks) == ["block-calls", "block-calls-2", "guard", "guard-2"]
     assert found(converted) == [("name", "a/b", False), ("name", "..", False), ("name", "guard", False)]
 
 

@@ -108,11 +108,11 @@ def test_a_script_is_started_as_its_folder_would(
 
 def test_a_script_that_was_edited_is_the_command_now(tmp_path: Path) -> None:
     there = convert(write_config(tmp_path / FILES["table"], table_hook("exit 2")), "folder", tmp_path / "there")
-    script = there.path / "pre-tool-call-0" / "scripts" / "run.sh"
+    script = there.path / "block-calls" / "scripts" / "run.sh"
     script.write_text(script.read_text().replace("exit 2", "exit 0\n# changed"))
     assert convert(there.path, "table", tmp_path / "back").hooks[0].command == "exit 0\n# changed"
     source = write_config(tmp_path / "b" / FILES["table"], table_hook("ls {{tool_name}}"))
     there = convert(source, "folder", tmp_path / "c")
-    script = there.path / "pre-tool-call-0" / "scripts" / "run.py"
+    (script,) = there.path.glob("*/scripts/run.py")
     script.write_text(script.read_text() + "# changed\n")
     assert convert(there.path, "table", tmp_path / "d").hooks[0].command == str(script)

@@ -48,6 +48,14 @@ if TYPE_CHECKING:
             {"stdin": "cwd", "stdout": "plain text sent to the model → ignored", "environment": "CLAUDE_ENV_FILE"},
         ),
         ("codex", "PostToolUse", "folder", {"stdin": "tool_response → tool_output", "stdout": "updatedInput"}),
+        (
+            *("gemini", "AfterTool", "folder"),
+            {
+                "stdin": "tool_response → tool_output",
+                "stdout": "a block, whose reason replaces the output → modified_output",
+                "environment": "GEMINI_PROJECT_DIR",
+            },
+        ),
     ],
 )
 def test_what_the_target_sends_and_reads_differently_is_to_be_checked(

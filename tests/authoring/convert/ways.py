@@ -81,6 +81,7 @@ def convert(source: Path | list[Path], to: str, directory: Path, *, file: str | 
 def meaning(hook: Hook) -> dict[str, Any]:
     """Everything of a hook that does not say where and how it is written down."""
     metadata = {key: value for key, value in hook.metadata.items() if key not in ("number", "on_failure")}
+    derived = carrying.derived_naming(hook)
     return {
         "name": None if carrying.is_automatic(hook) else hook.name,
         "event": hook.event,
@@ -91,7 +92,7 @@ def meaning(hook: Hook) -> dict[str, Any]:
         "timeout": round(hook.timeout, 9),
         "background": hook.in_background,
         "priority": hook.priority,
-        "description": hook.description,
+        "description": "" if derived is not None and derived.description == hook.description else hook.description,
         "metadata": metadata,
         "fail_closed": hook.fail_closed,
         "never_matches": hook.never_matches,

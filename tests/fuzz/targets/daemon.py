@@ -86,6 +86,8 @@ class Client:
         heard = b""
         with contextlib.suppress(ConnectionError):
             while piece := self._socket.recv(1 << 16):
+                if not heard and piece.startswith(b"."):
+                    self.send(b"+")  # as the launcher does: it still waits
                 heard += piece
         return heard.lstrip(b".")
 

@@ -35,7 +35,9 @@ _PAYLOADS = {
     for each in _EVENTS
 }
 _ALL = [payload for payloads in _PAYLOADS.values() for payload in payloads]
-_KEYS = sorted({key for payload in _ALL for key in payload} | {"decision", "reason", "self", "name", "agentId"})
+_KEYS = sorted(
+    {key for payload in _ALL for key in payload} | {"decision", "reason", "modified_output", "self", "name", "agentId"}
+)
 _WORDS = [word.encode() for word in (*map(json.dumps, _KEYS), *"{}[]:,", "null", "-1", '""', "\\ud800", "\\u0000")]
 
 
@@ -113,7 +115,7 @@ def fuzz(data: st.DataObject, event: tuple[str, str], matcher: str | None) -> No
     host, native = event
     text = data.draw(sent(event), label="sent")
     record = {**_installed(matcher)[host], "event": native}
-    places.FIXED.update({kind: record[kind] for kind in install_record.PLACES})
+    places.FIXED.update({kind: record[kind] for kind in ("home", "config", "state", "cache")})
     _forget()
     os.chdir(places.home())
     variables = dict(os.environ)
@@ -132,7 +134,8 @@ def fuzz(data: st.DataObject, event: tuple[str, str], matcher: str | None) -> No
             answer = answer_event.answer(native, dispatch._payload(text), record, None, time.monotonic() + 60, caller)
         except answer_event.BadEvent:  # no hook could be told of it, and none is for it
             return
-        assert (answer.stdout, answer.stderr, answer.blocks) == ("", "", False), (
+        nothing = dispatch.nothing_to_say(record, native)
+        assert (answer.stdout, answer.stderr, answer.blocks) == (nothing, "", False), (
             "the index says that no hook is reached"
         )
         return

@@ -52,7 +52,7 @@ def session(guarded: Guarded, *turns: Turn) -> Iterator[ClaudeTerminal]:
     """A session in which the model says this, ready for its first prompt."""
     with ScriptedModel(turns) as model:
         CLAUDE.prepare(guarded.home, model.url)
-        _answer_first_questions(guarded.home, guarded.project)
+        answer_first_questions(guarded.home, guarded.project)
         child: pexpect.spawn[str] = pexpect.spawn(
             str(guarded.executable),
             ["--permission-mode", "default"],
@@ -85,7 +85,7 @@ def begin(terminal: ClaudeTerminal) -> None:
     terminal.say(PROMPT)
 
 
-def _answer_first_questions(home: Path, project: Path) -> None:
+def answer_first_questions(home: Path, project: Path) -> None:
     """A first start asks about colours, the key and the folder."""
     known = {
         "hasCompletedOnboarding": True,

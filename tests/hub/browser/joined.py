@@ -35,7 +35,7 @@ def joined(hub: Hub, machine: str) -> Iterator[None]:
 
 def live(page: Page) -> None:
     """Wait until a page hears of everything."""
-    until(lambda: page.evaluate("source.readyState === EventSource.OPEN"))
+    until(lambda: page.evaluate("Boolean(stream?.isOpen)"))
 
 
 def card_of(page: Page, command: str) -> Locator:

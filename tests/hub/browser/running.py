@@ -31,6 +31,7 @@ PASSWORD = "correct horse"
 _QUIETLY = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync"),
+    "--host-resolver-rules=MAP hub.example.org 127.0.0.1",  # a name that is not this machine's, for pages without TLS
 )
 
 
@@ -158,7 +159,9 @@ def browsing(home: Path) -> Iterator[Browser]:
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=_QUIETLY, env={**os.environ, "HOME": str(home), "TMPDIR": str(home)}
+            executable_path=CHROMIUM,
+            args=_QUIETLY,
+            env={**os.environ, "HOME": str(home), "TMPDIR": str(home)},
         )
         try:
             yield browser
@@ -171,4 +174,5 @@ def signed_in(hub: Hub, context: BrowserContext, person: str | None = None) -> P
     page = context.new_page()
     page.goto(hub.link(person) if person else hub.link(hub.said["person"]))
     page.wait_for_url(f"{hub.url}/")
+    page.wait_for_selector("main:not([data-shell])")  # its script has fetched the content
     return page

@@ -178,7 +178,7 @@ def main(folder: Path) -> None:
                 context = browser.new_context(**look)
                 page = signed_in(hub, context, "anna")
                 page.goto(hub.url + path)
-                page.wait_for_load_state("load")
+                page.wait_for_selector("main:not([data-shell])")
                 page.screenshot(path=folder / f"hub-{name}.png")
                 context.close()
                 print(f"hub-{name}.png  {(folder / f'hub-{name}.png').stat().st_size // 1024} KB")

@@ -84,7 +84,7 @@ def test_whoever_is_late_sees_who_won_even_if_the_page_heard_nothing(hub: Hub, p
     asked = agent.shell("make deploy")
     card = page.locator(f"#r-{asked}")
     expect(card).to_be_visible()
-    page.evaluate("source.close()")
+    page.evaluate("stream.abort()")
     digest = hub.program("bjarne").get(f"/requests/{asked}").json()["hash"]
     given = {"approved": False, "scope": "once", "message": "not today", "hash": digest}
     hub.program("bjarne").post(f"/requests/{asked}/answer", json=given).raise_for_status()
@@ -140,6 +140,7 @@ def test_enter_opens_a_request_and_a_question_mark_the_keys(page: Page, agent: A
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/requests/{asked}")
+    expect(page.locator("#one .card")).to_be_focused()
     page.keyboard.press("a")
     assert agent.answer(asked)["answer"]["approved"] is True
     expect(page.locator(".card")).to_contain_text("Approved once by")
@@ -246,27 +247,16 @@ def test_a_time_that_is_over_ends_the_question(page: Page, agent: Agent) -> None
     expect(page.locator(f"#r-{asked}")).to_contain_text("Expired: nobody answered in time")
 
 
-def test_everything_works_without_script(hub: Hub, browser: Browser, agent: Agent) -> None:
-    hub.person("bjarne")
+def test_without_script_a_page_says_what_to_do_instead(hub: Hub, browser: Browser, agent: Agent) -> None:
+    agent.shell("make one")
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto(hub.url)
-    page.get_by_label("Name").fill("bjarne")
-    page.get_by_label("Password").fill("correct horse")
-    first, second, third = (agent.shell(f"make {name}") for name in ("one", "two", "three"))
-    page.get_by_role("button", name="Sign in").click()
-    expect(page.locator(".card.open")).to_have_count(3)
-    page.locator(f"#r-{first}").get_by_role("button", name="Approve once").click()
-    expect(page.locator(".card.open")).to_have_count(2)
-    page.locator(f"#r-{second}").get_by_label("Message to the agent").fill("no")
-    page.locator(f"#r-{second}").get_by_role("button", name="Deny").click()
-    expect(page.locator(".card.open")).to_have_count(1)
-    agent.withdraw(third)
-    page.get_by_role("button", name="Approve once").click()
-    expect(page.get_by_role("alert")).to_contain_text("Your answer came too late")
-    expect(page.locator(".card")).to_contain_text("Approved: in the terminal")
-    assert agent.answer(first)["answer"]["approved"] is True
-    assert agent.answer(second)["answer"]["message"] == "no"
+    for path in ("/", "/sign-in", "/enter"):
+        page.goto(hub.url + path)
+        (said,) = re.findall("<noscript>(.*?)</noscript>", page.content(), re.DOTALL)  # not rendered in a test
+        assert "needs JavaScript" in said
+        assert "tenterhook inbox" in said
+        assert "make one" not in page.content()
     context.close()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import socket
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -137,7 +136,7 @@ def test_a_person_is_added_signs_in_and_is_sent_away(hub: Hub, page: Page, brows
     other.get_by_label("Name").fill("bjarne")
     other.get_by_label("Password").fill("wrong password")
     other.get_by_role("button", name="Sign in").click()
-    expect(other.get_by_role("alert")).to_have_text("Wrong name or password.")
+    expect(other.get_by_role("alert")).to_have_text("Wrong name or password. Try again.")
     other.get_by_label("Password").fill(PASSWORD)
     other.get_by_role("button", name="Sign in").click()
     expect(other.get_by_role("heading", name="Hooks")).to_be_visible()
@@ -217,31 +216,26 @@ def test_signing_in_leads_nowhere_else(hub: Hub, context: BrowserContext, target
     expect(page).to_have_url(f"{hub.url}/")
 
 
-def test_a_form_without_the_pages_own_mark_changes_nothing(hub: Hub, page: Page, agent: Agent) -> None:
+def test_a_form_without_the_key_or_of_another_origin_changes_nothing(hub: Hub, page: Page, agent: Agent) -> None:
     asked = agent.shell("make test")
     card = page.locator(f"#r-{asked}")
     expect(card).to_be_visible()
     digest = card.locator("[name=hash]").first.get_attribute("value")
-    fields: dict[str, str | float | bool] = {
-        "approved": "yes",
-        "scope": "once",
-        "hash": digest or "",
-        "csrf": "guessed",
-    }
-    reply = page.request.post(f"{hub.url}/requests/{asked}/answer", form=fields, headers={"Origin": hub.url})
-    assert reply.status == 403
-    foreign = {"Origin": "https://evil.example"}
-    fields["csrf"] = card.locator("[name=csrf]").first.get_attribute("value") or ""
-    reply = page.request.post(f"{hub.url}/requests/{asked}/answer", form=fields, headers=foreign)
-    assert reply.status == 403
+    fields: dict[str, str | float | bool] = {"approved": "yes", "scope": "once", "hash": digest or ""}
+    key = str(page.evaluate("localStorage.getItem('tenterhook-key')"))
+    for headers, status in (
+        ({"Origin": hub.url}, 401),
+        ({"Origin": hub.url, "Tenterhook-Key": "guessed"}, 401),
+        ({"Origin": "https://evil.example", "Tenterhook-Key": key}, 403),
+    ):
+        reply = page.request.post(f"{hub.url}/requests/{asked}/answer", form=fields, headers=headers)
+        assert reply.status == status
     assert agent.answer(asked, wait=0)["state"] == "open"
 
 
 def test_what_is_not_there_is_said_in_a_page(hub: Hub, page: Page) -> None:
     for path in ("/requests/none", "/nowhere", "/static/../pages.py", "/hooks?days=x"):
-        reply = page.goto(hub.url + path)
-        assert reply is not None
-        assert reply.status == 404
+        page.goto(hub.url + path)
         expect(page.get_by_role("heading", name="Not found")).to_be_visible()
     assert httpx.get(f"{hub.url}/api/v1/nowhere").json()["error"]
 
@@ -252,6 +246,7 @@ def test_every_page_has_its_landmarks_and_one_heading(hub: Hub, page: Page, agen
     session = "/sessions/build-1/s-1"
     for path in ("/", f"/requests/{asked}", "/sessions", session, "/hooks", "/rules", "/people", "/sign-in", "/enter"):
         page.goto(hub.url + path)
+        expect(page.locator("[data-shell]")).to_have_count(0)
         expect(page.get_by_role("main")).to_have_count(1)
         expect(page.get_by_role("heading", level=1)).to_have_count(1)
         assert page.locator("input:not([type=hidden]), select").evaluate_all(
@@ -266,17 +261,40 @@ def test_each_page_fits_a_phone(hub: Hub, browser: Browser, agent: Agent) -> Non
     page = signed_in(hub, context)
     for path in ("/", "/sessions", f"/sessions/build-1/{'s' * 80}", "/hooks", "/rules", "/people"):
         page.goto(hub.url + path)
+        expect(page.locator("[data-shell]")).to_have_count(0)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
     context.close()
 
 
-def test_without_tls_on_another_address_the_page_says_so(tmp_path: Path, browser: Browser) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    with running(tmp_path, "--public-url", f"http://localhost:{port}", listen=f"0.0.0.0:{port}") as hub:
-        hub.person("bjarne")
+@pytest.mark.promise("another account")
+def test_every_page_of_an_insecure_hub_says_so(tmp_path: Path, browser: Browser) -> None:
+    """Every page of a hub that was started with `--insecure` says so."""
+    with running(tmp_path, "--insecure") as hub:
+        asked = hub.agent("build-1").shell("make")
         context = browser.new_context()
         page = context.new_page()
-        page.goto(hub.link("bjarne").replace("0.0.0.0", "localhost"))
-        expect(page.get_by_text("Not encrypted.")).to_be_visible()
+        for path in ("/sign-in", "/enter"):
+            page.goto(hub.url + path)
+            expect(page.get_by_text("This hub was started with --insecure")).to_be_visible()
         context.close()
+        context = browser.new_context(extra_http_headers={"X-Forwarded-For": "192.0.2.7"})
+        page = signed_in(hub, context)
+        for path in ("/", f"/requests/{asked}", "/sessions", "/hooks", "/rules", "/people", "/nowhere"):
+            page.goto(hub.url + path)
+            expect(page.locator("[data-shell]")).to_have_count(0)
+            expect(page.get_by_text("This hub was started with --insecure")).to_be_visible()
+        context.close()
+
+
+def test_without_tls_a_page_from_another_machine_says_that_nobody_signs_in_there(hub: Hub, browser: Browser) -> None:
+    hub.person("bjarne")
+    context = browser.new_context(extra_http_headers={"X-Forwarded-For": "192.0.2.7"})
+    page = context.new_page()
+    page.goto(hub.url)
+    expect(page.get_by_text("Not encrypted.")).to_be_visible()
+    page.get_by_label("Name").fill("bjarne")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_contain_text("A person from another machine needs TLS.")
+    assert context.cookies() == []
+    context.close()

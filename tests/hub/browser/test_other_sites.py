@@ -7,6 +7,7 @@ import json
 import threading
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 
 from hub.browser.running import Agent, Hub, signed_in
@@ -30,10 +31,14 @@ async ({ hub, request, hash }) => {
   said.text = await post(api, given, "text/plain", { mode: "no-cors" });
   said.json = await post(api, given, "application/json");
   said.mark = await fetch(api, {
-    method: "POST", credentials: "include", body: given, headers: { csrf: "x", "Content-Type": "application/json" },
+    method: "POST", credentials: "include", body: given,
+    headers: { "Tenterhook-Key": "x", "Content-Type": "application/json" },
   }).then(() => "read", () => "refused");
   said.inbox = await fetch(hub + "/api/v1/inbox", { credentials: "include" }).then(() => "read", () => "refused");
   said.page = await fetch(hub + "/", { credentials: "include" }).then(() => "read", () => "refused");
+  said.key = await fetch(hub + "/", {
+    credentials: "include", headers: { "Tenterhook-Key": "x" },
+  }).then(() => "read", () => "refused");
   said.stream = await new Promise((done) => {
     const source = new EventSource(hub + "/api/v1/stream", { withCredentials: true });
     source.onopen = () => done("read");
@@ -53,13 +58,16 @@ async ({ hub, request, hash }) => {
   return said;
 }
 """
+# What a server can try with a cookie that a browser has sent to it: as a program, with any headers it likes.
+REPLAYED = ("/", "/requests/{request}", "/fragments/requests/{request}", "/sessions", "/hooks", "/rules", "/people")
+READ = ("/me", "/inbox", "/inbox?state=answered", "/requests/{request}", "/sessions", "/hooks", "/rules", "/stream")
 # A form that a person is made to send, which leaves the page.
 FORM = """
 ({ hub, request, hash }) => {
   const form = Object.assign(document.createElement("form"), {
     method: "post", action: hub + "/requests/" + request + "/answer",
   });
-  for (const [name, value] of Object.entries({ approved: "yes", scope: "once", hash, csrf: "x" }))
+  for (const [name, value] of Object.entries({ approved: "yes", scope: "once", hash }))
     form.append(Object.assign(document.createElement("input"), { name, value }));
   document.body.append(form);
   form.submit();
@@ -67,8 +75,12 @@ FORM = """
 """
 
 
+stolen: list[str] = []  # the cookies that the other site got
+
+
 class _Elsewhere(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
+        stolen.append(self.headers.get("Cookie", ""))
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.end_headers()
@@ -127,6 +139,44 @@ def test_another_sites_page_answers_nothing_and_learns_nothing(
     assert f"POST {hub.url}/api/v1/requests/{known['request']}/answer" in sent
 
 
+@pytest.mark.promise("another account")
+def test_the_cookie_that_another_server_on_this_host_gets_is_of_no_use_to_it(
+    hub: Hub, signed_in_page: Page, known: dict[str, str], elsewhere: int
+) -> None:
+    """The hub's cookie gets another server on the same host, which browsers send it to, no page, stream or answer.
+
+    A browser sends a cookie to every port of its host. What is there replays it, with all it can guess.
+    """
+    stolen.clear()
+    signed_in_page.goto(f"http://127.0.0.1:{elsewhere}/")
+    assert stolen[0].startswith("tenterhook="), stolen  # it was sent there
+    assert signed_in_page.evaluate("Object.keys(localStorage)") == []  # the key was not
+    guesses: list[dict[str, str]] = [{}, *({"Tenterhook-Key": key} for key in ("none", "x" * 43, known["hash"]))]
+    for guess in guesses:
+        headers = {"Cookie": stolen[0], "Origin": hub.url, "Sec-Fetch-Site": "same-origin", "X-Fragment": "1", **guess}
+        with httpx.Client(base_url=hub.url, headers=headers, timeout=30) as thief:
+            for path in REPLAYED:
+                shown = thief.get(path.format(**known))
+                assert shown.status_code == (401 if guess else 200), path
+                for secret in ("make deploy", known["hash"], "build-1", "Sign out"):
+                    assert secret not in shown.text, path
+            for path in READ:
+                assert thief.get("/api/v1" + path.format(**known)).status_code == 401, path
+            answer = f"/requests/{known['request']}/answer"
+            given = {"approved": True, "hash": known["hash"]}
+            assert thief.post("/api/v1" + answer, json=given).status_code == 401
+            assert thief.post(answer, data={"approved": "yes", "hash": known["hash"]}).status_code == 401
+            token = {"name": "mine", "kind": "person", "person": hub.said["person"]}
+            assert thief.post("/api/v1/tokens", json=token).status_code == 401
+            assert thief.post("/tokens", data={"name": "mine", "kind": "person"}).status_code == 401
+            assert thief.post("/api/v1/sign-out").status_code == 401
+    assert stands(hub, known) == ("open", [])
+    signed_in_page.goto(f"{hub.url}/requests/{known['request']}")  # the person is still signed in
+    signed_in_page.get_by_role("button", name="Approve once").click()
+    signed_in_page.locator(".card.approved").wait_for()
+    assert stands(hub, known) == ("approved", ["won"])
+
+
 @pytest.mark.parametrize("name", ["127.0.0.1", "evil.localhost"])
 def test_a_form_on_another_site_answers_nothing(
     hub: Hub, signed_in_page: Page, known: dict[str, str], elsewhere: int, name: str
@@ -134,7 +184,7 @@ def test_a_form_on_another_site_answers_nothing(
     signed_in_page.goto(f"http://{name}:{elsewhere}/")
     with signed_in_page.expect_response(lambda reply: reply.url.endswith("/answer")) as sent:
         signed_in_page.evaluate(FORM, known)
-    assert sent.value.status == (403 if name == "127.0.0.1" else 200)  # from another site, the cookie stays at home
+    assert sent.value.status == 401  # a form cannot carry the key
     signed_in_page.wait_for_load_state()
     assert stands(hub, known) == ("open", [])
 

@@ -7,9 +7,11 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...formats import folder as folder_format
 from ...formats import placeholders
 from . import commands, differences, matchers
 from .findings import Findings, Loss, Note
+from .naming import Naming, naming
 from .targets import FORMS, event_name, refuses_event
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ class Carried(NamedTuple):
     metadata: Mapping[str, Any] = {}
     fail_closed: bool = False
     sequential: bool = False
+    is_named: bool = False  # the name was derived
     env: Mapping[str, str] = {}
 
 
@@ -124,7 +127,7 @@ def _with_command(made: Carried, target: Target, findings: Findings) -> Carried 
     if target.name == "folder":
         copied_from = commands.folder_of(command)
         if copied_from is not None:
-            findings.note(f"the files of {copied_from} are copied")
+            findings.note(f"a copy of the files of {copied_from}")
             return made._replace(copied_from=copied_from)
         if fields and from_table:
             findings.note("scripts/run.py fills in the placeholders, as data; it needs python3")
@@ -186,6 +189,7 @@ def _async(hook: Hook, target: Target) -> bool:
 def _with_words(made: Carried, target: Target, findings: Findings) -> Carried:
     """Add name, description and metadata, as far as the target has them."""
     hook, of_target = made.hook, f"hooks of {target.title}"
+    derived = derived_naming(hook)
     name: str | None = None if is_automatic(hook) else hook.name
     if name is not None and "name" not in target.keys:
         findings.lose("name", name, f"{of_target} have no names", "write it into a comment, or into the command")
@@ -193,7 +197,7 @@ def _with_words(made: Carried, target: Target, findings: Findings) -> Carried:
     elif name is not None and (why := _unfit(name, target)):
         findings.lose("name", name, why, "give it a name of lower-case letters, digits and hyphens")
         name = None
-    description = hook.description
+    description = "" if derived is not None and hook.description == derived.description else hook.description
     if description.strip() and "description" not in target.keys:
         findings.lose("description", description, f"{of_target} have no description", "write it into the script")
         description = ""
@@ -224,9 +228,22 @@ def _metadata(hook: Hook, target: Target, findings: Findings) -> Mapping[str, An
     return {}
 
 
+# In the text of a folder whose name was derived: on the way back to a format without names, none is lost.
+NAMED = "Named by `tenterhook convert` after what it does."
+
+
+def derived_naming(hook: Hook) -> Naming | None:
+    """Return the name and the description that `convert` derives for a folder that it has written, or None."""
+    origin = commands.command_of(hook.folder) if hook.folder is not None else None
+    return naming(hook.event, hook.tool, hook.pattern, origin[0]) if origin is not None else None
+
+
 def is_automatic(hook: Hook) -> bool:
     """Whether the name was generated: `<event>[n]`, or the folder name made for such a hook."""
-    patterns = (rf"{re.escape(hook.declared)}\[\d+\]", rf"{re.escape(hook.event)}-\d+")
+    patterns = [rf"{re.escape(hook.declared)}\[\d+\]", rf"{re.escape(hook.event)}-\d+"]
+    derived = derived_naming(hook)
+    if derived is not None and hook.folder is not None and NAMED in folder_format.body(hook.folder):
+        patterns.append(rf"{re.escape(derived.name)}(?:-\d+)?")
     return any(re.fullmatch(pattern, hook.name) for pattern in patterns)
 
 
@@ -278,14 +295,27 @@ def _with_names(carried: _All, target: Target) -> _All:
         made.append((each._replace(name=name), findings))
     if target.name != "folder":
         return made
-    width = len(str(sum(each.name is None for each, _ in made)))
     for index, (each, findings) in enumerate(made):
-        if each.name is None:
-            names = (f"{each.hook.event}-{number:0{width}}" for number in range(10**6))
+        derived = _naming_of(each)
+        name = each.name
+        if name is None:
+            names = (derived.name + (f"-{number}" if number > 1 else "") for number in range(1, 10**6))
             name = next(name for name in names if name not in taken)
             taken.add(name)
-            made[index] = (each._replace(name=name), findings)
+        described = each._replace(name=name, is_named=each.name is None)
+        if not each.description.strip():
+            described = described._replace(description=derived.description)
+        made[index] = (described, findings)
     return made
+
+
+def _naming_of(each: Carried) -> Naming:
+    """Return the name and the description of a folder; those of a folder that is copied are its own."""
+    if each.copied_from is not None:
+        read = folder_format.read(each.copied_from, "user").hook
+        if read is not None:
+            return Naming(read.name, read.description)
+    return naming(each.hook.event, each.matchers.tool, each.matchers.pattern, each.command)
 
 
 def _with_priorities(carried: _All) -> _All:
@@ -302,7 +332,7 @@ def _with_priorities(carried: _All) -> _All:
                 findings.lose("order", before.name, why, "give the hooks names or priorities in their order")
             elif each.priority > highest:
                 each = each._replace(priority=highest)  # noqa: PLW2901  # the same one, later
-                findings.note(f"it has priority {highest}, to run after {before.name}")
+                findings.note(f"priority {highest}, to run after {before.name}")
         if not each.hook.in_background:
             last[each.hook.event] = each
         made.append((each, findings))

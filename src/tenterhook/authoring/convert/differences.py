@@ -38,6 +38,13 @@ _FIELDS = {
     "codex": ('updatedInput beside permissionDecision "allow"', *_CLAUDE[1:]),
     "gemini": ("hookSpecificOutput.tool_input (merged)", *_CLAUDE[1:]),
 }
+# How an answer replaces a tool's output: all that a format understands, the usual one first.
+_OUTPUTS = {
+    **dict.fromkeys(("folder", "table", "array"), ("modified_output", "updatedToolOutput")),
+    "claude": ("updatedToolOutput",),
+    **dict.fromkeys(("codex", "gemini"), ("a block, whose reason replaces the output",)),
+    "qwen": ("continue false, whose stopReason replaces the output",),
+}
 
 
 def check_effect(hook: Hook, target: Target, findings: Findings) -> None:
@@ -139,6 +146,8 @@ def _stdout_differences(hook: Hook, target: Target) -> list[str]:
     found = [f"{word} → {known[0]}" for word in _BLOCKS[hook.format] if word not in known]
     fields = zip(_FIELDS[hook.format], _FIELDS[target.name], strict=True)
     found += [f"{before} → {after}" for before, after in fields if before != after]
+    if hook.event == "post-tool-call" and _OUTPUTS[hook.format][0] not in _OUTPUTS[target.name]:
+        found.append(f"{_OUTPUTS[hook.format][0]} → {_OUTPUTS[target.name][0]}")
     texts = [_text_means(form, hook.event) for form in (hook.format, target.name)]
     return found if texts[0] == texts[1] else [*found, f"plain text {texts[0]} → {texts[1]}"]
 

@@ -9,6 +9,7 @@ import re
 import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...basics import expression_cost
 from ...events import TOOL_NAMES
 from ...formats import expressions, settings
 from ...formats.expressions import JAVASCRIPT, PYTHON
@@ -159,7 +160,7 @@ def _is_same(read: str, wanted: str) -> bool:
 
 def _own_names(expression: str, target: Target) -> str:
     """Return what adds the agent's own names of tools that the expression finds by another name."""
-    if expressions.is_exponential(expression):
+    if expression_cost.is_exponential(expression):
         return ""
     found = expressions.search(target.dialect, expression)
     missing = [

@@ -1,19 +1,20 @@
-"""Writing converted hooks, as folders or as one file: all or nothing, and never over other files unless forced."""
+"""Writing converted hooks, as folders or as one file: complete or not at all, never over other files unless forced."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 import tomllib
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from ...basics.places import make_directories
+from ...basics.places import make_directories, replace_file
 from ...errors import HookError
 from ...formats import commented_json, toml_files
 from ...formats import folder as folder_format
+from .. import folders
+from .carrying import NAMED
 from .findings import Note
 from .targets import FORMS
 
@@ -27,62 +28,23 @@ _ELSEWHERE = "name a place that you may write to"
 
 
 def place_file(text: str, out: str, *, force: bool, sources: Sequence[str]) -> str:
-    """Write one file atomically; return its path."""
+    """Write one file; return its path."""
     out = os.path.abspath(out)
     if os.path.isdir(out):
         raise HookError(f"{out} is a directory", "name the file to write")
     _refuse_source(out, sources)
-    exists = HookError(f"{out} exists", "name another file, or use --force to replace it")
     if os.path.lexists(out):
         if not force:
-            raise exists
+            raise HookError(f"{out} exists", "name another file, or use --force to replace it")
         _refuse_other_settings(out)
-    place = os.path.realpath(out) if force else out  # a link stays one
-    temporary = None
+    place = os.path.realpath(out)  # a link stays one
     try:
-        _make_directory(os.path.dirname(place))
-        descriptor, temporary = tempfile.mkstemp(prefix=".tenterhook-", dir=os.path.dirname(place))
-        with open(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.chmod(temporary, _mode(place))
-        _move(temporary, place, force=force)
-    except FileExistsError:
-        raise exists from None
+        make_directories(os.path.dirname(place))
+        mode = os.stat(place).st_mode & 0o777 if os.path.exists(place) else 0o644
+        replace_file(place, text.encode(), mode=mode)
     except OSError as error:
         raise HookError(f"cannot write {out}: {error.strerror}", _ELSEWHERE) from None
-    finally:
-        if temporary is not None and os.path.lexists(temporary):
-            os.unlink(temporary)
     return out
-
-
-def _move(temporary: str, place: str, *, force: bool) -> None:
-    """Move a file into its place; without `force`, fail if there is one by now."""
-    if force:
-        os.replace(temporary, place)
-        return
-    try:
-        os.link(temporary, place)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links
-        os.rename(temporary, place)
-
-
-def _make_directory(directory: str) -> None:
-    """Make a directory and its parents."""
-    try:
-        make_directories(directory)
-    except NotADirectoryError as error:
-        raise HookError(f"{error.filename} is not a directory", "name another place") from None
-
-
-def _mode(out: str) -> int:
-    if os.path.exists(out):
-        return os.stat(out).st_mode & 0o777
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o644 & ~umask
 
 
 def _refuse_other_settings(file: str) -> None:
@@ -109,7 +71,7 @@ def _refuse_source(out: str, sources: Sequence[str]) -> None:
 
 
 def place_folders(conversion: Conversion, out: str, *, force: bool, sources: Sequence[str]) -> list[str]:
-    """Write a folder for each hook below a directory; return their paths."""
+    """Write a folder for each hook below a directory; return their paths. Folders that are replaced are kept."""
     out = os.path.abspath(out)
     if os.path.lexists(out) and not os.path.isdir(out):
         raise HookError(f"{out} is not a directory", "name the directory that the hooks' folders are to be in")
@@ -121,44 +83,22 @@ def place_folders(conversion: Conversion, out: str, *, force: bool, sources: Seq
                 raise HookError(f"{place} exists", "name another directory with --out, or use --force to replace it")
             if not os.path.lexists(os.path.join(place, "HOOK.md")):
                 raise HookError(f"{place} is not a hook's folder", "move it out of the way, or name another directory")
+    is_new = not os.path.isdir(out)
     try:
-        _move_in(conversion, out, places)
+        make_directories(out)
+        with folders.aside(out) as new:
+            write_folders(conversion, new)
+            for place in places:
+                folders.put(os.path.join(new, os.path.basename(place)), place)
     except shutil.Error as error:
         path, _, why = error.args[0][0]
         raise HookError(f"cannot copy {path}: {why}", "remove it from the folder, or make it readable") from None
     except OSError as error:
         raise HookError(f"cannot write to {out}: {error.strerror}", _ELSEWHERE) from None
-    return places
-
-
-def _move_in(conversion: Conversion, out: str, places: Sequence[str]) -> None:
-    """Write everything to a temporary directory, then move it; restore replaced folders if a move fails."""
-    made = not os.path.isdir(out)
-    _make_directory(out)
-    temporary = tempfile.mkdtemp(prefix=".tenterhook-", dir=out)
-    moved: list[tuple[str, str | None]] = []
-    try:
-        new, old = os.path.join(temporary, "new"), os.path.join(temporary, "old")
-        os.mkdir(new, 0o755)
-        os.mkdir(old)
-        names = write_folders(conversion, new)
-        for name, place in zip(names, places, strict=True):
-            kept = os.path.join(old, name) if os.path.lexists(place) else None
-            if kept:
-                os.rename(place, kept)
-            moved.append((place, kept))
-            os.rename(os.path.join(new, name), place)
-    except BaseException:  # also if interrupted
-        for place, kept in reversed(moved):
-            if os.path.lexists(place):
-                shutil.rmtree(place)
-            if kept:
-                os.rename(kept, place)
-        raise
     finally:
-        shutil.rmtree(temporary)
-        if made and not os.listdir(out):
+        if is_new and os.path.isdir(out) and not os.listdir(out):
             os.rmdir(out)
+    return places
 
 
 def file_name_notes(file: str, target: Target) -> list[Note]:
@@ -171,11 +111,10 @@ def file_name_notes(file: str, target: Target) -> list[Note]:
     return [Note("", f"Tenterhook reads {os.path.basename(file)} as {forms[0]} unless it is in a folder {folder}")]
 
 
-def write_folders(conversion: Conversion, directory: str) -> list[str]:
-    """Make a folder for each hook in a directory of our own; return their names."""
+def write_folders(conversion: Conversion, directory: str) -> None:
+    """Make a folder for each hook in a directory of our own."""
     for each in conversion.hooks:
         _write_one(each, os.path.join(directory, each.name or ""))
-    return [each.name or "" for each in conversion.hooks]
 
 
 def _write_one(each: Carried, folder: str) -> None:
@@ -192,10 +131,11 @@ def _write_one(each: Carried, folder: str) -> None:
         os.mkdir(os.path.dirname(path), 0o755)
         _write_file(path, each.script.text, 0o755)
     title = " ".join((each.name or "").split())
+    said = f"\n\n{NAMED}" if each.is_named and each.copied_from is None else ""
     definition = os.path.join(folder, "HOOK.md")
     if os.path.lexists(definition):
         os.unlink(definition)  # it may be a link to a file elsewhere
-    _write_file(definition, f"---\n{_front_matter(each)}---\n\n{body or f'# {title}'}\n", 0o644)
+    _write_file(definition, f"---\n{_front_matter(each)}---\n\n{body or f'# {title}{said}'}\n", 0o644)
 
 
 def _write_file(path: str, text: str, mode: int) -> None:

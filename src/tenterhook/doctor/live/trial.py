@@ -19,7 +19,7 @@ from ...basics.named_tuples import NamedTuple
 from .model import ModelRequest, ScriptedModel, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from ...agents.protocol import Agent
 
@@ -61,11 +61,13 @@ def run(
     timeout: float = 120,
     extra_env: Mapping[str, str] | None = None,
     grace: float = 0,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Trial:
     """Run an agent once, or twice to resume, and return when every process it started has ended.
 
     Its home is prepared first. `script` is for a model of its own unless a `model` is given. Processes that the agent
-    leaves running have `grace` seconds to end. The agent does not inherit the caller's environment.
+    leaves running have `grace` seconds to end. The agent does not inherit the caller's environment. It is ended early
+    if `stop` says so.
     """
     with ExitStack() as stack:
         model = model or stack.enter_context(ScriptedModel(script))
@@ -88,8 +90,8 @@ def run(
             commands.insert(0, agent.command(executable, _FIRST_PROMPT, project, mode))
         begun = time.monotonic()
         for command in commands:
-            ended = _run(command, environment, project, scratch, begun + timeout - time.monotonic(), grace)
-            if ended.exit_code or ended.timed_out:
+            ended = _run(command, environment, project, scratch, begun + timeout, grace, stop)
+            if ended.exit_code or ended.timed_out or stop():
                 break
         seconds = time.monotonic() - begun
         model.settle()
@@ -105,7 +107,13 @@ def run(
 
 
 def _run(
-    command: list[str], environment: dict[str, str], project: Path, scratch: Path, timeout: float, grace: float
+    command: list[str],
+    environment: dict[str, str],
+    project: Path,
+    scratch: Path,
+    deadline: float,
+    grace: float,
+    stop: Callable[[], bool],
 ) -> _Ended:
     """Run one process to its end. Output goes to files: a child that keeps a pipe open would block the caller."""
     files = scratch / "stdout", scratch / "stderr"
@@ -122,11 +130,11 @@ def _run(
         )
     leader = processes.child(process.pid)
     try:
-        process.wait(max(timeout, 0))
-    except subprocess.TimeoutExpired:
-        timed_out = True
+        while process.poll() is None and not timed_out and not stop():
+            time.sleep(0.02)
+            timed_out = time.monotonic() >= deadline and process.poll() is None
     finally:
-        _end(process, leader, environment[_MARK], 0 if timed_out else grace)
+        _end(process, leader, environment[_MARK], 0 if timed_out or stop() else grace)
     texts = [file.read_text(encoding="utf-8", errors="replace") for file in files]
     return _Ended(process.returncode, texts[0], texts[1], timed_out)
 

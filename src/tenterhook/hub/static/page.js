@@ -1,11 +1,10 @@
-// Updates a page from the hub's event stream, counts down, sends answers, handles keys. Forms also work without it.
+// Fetches the page's content with the key of the sign-in, updates it from the hub's event stream, counts down, sends
+// answers, handles keys.
 "use strict";
 const one = (selector, root = document) => root.querySelector(selector);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
-const main = one("#main");
-const kinds = (main.dataset.live || "").split(" ").filter(Boolean);
-const skew = Number(document.documentElement.dataset.now) * 1000 - Date.now();
-const hasCards = Boolean(one("#open, #one"));
+const KEY = "tenterhook-key";
+let main, kinds, skew, hasCards;
 const UNSETTLED = 400; // ms after something moved, in which a click may be meant for what was there before
 let moved = -UNSETTLED;
 
@@ -68,6 +67,7 @@ function place(card, mine = false) {
     old.replaceWith(card);
     if (hadFocus) card.focus({ preventScroll: true });
     say(title + ": " + one(".outcome", card).textContent);
+    notifyNoMore(card.dataset.id);
     if (list) setTimeout(putAway, 6000, card);
     if (!mine && old.ariaBusy !== "true") moved = performance.now();
   } else {
@@ -75,7 +75,9 @@ function place(card, mine = false) {
     const next = all(".card", list).find((each) => Number(each.dataset.opened) > Number(card.dataset.opened));
     list.insertBefore(card, next || null);
     if (next) moved = performance.now();
-    say("New request: " + title + " on " + one(".facts dd", card).textContent);
+    const machine = one(".facts dd", card).textContent;
+    say("New request: " + title + " on " + machine);
+    if (isListening) notifyOf(card.dataset.id, title, machine);
   }
   tick();
   count();
@@ -93,12 +95,46 @@ function count() {
   if (one("#open")) document.title = document.title.replace(/^(\(\d+\) )?/, waiting ? "(" + waiting + ") " : "");
 }
 
+// -- the sign-in: a cookie, which every server on this host gets, and a key, which only pages of this origin can read
+
+function signIn() {
+  location.replace("/sign-in?next=" + encodeURIComponent(location.pathname + location.search));
+}
+
 async function fetched(path, options = {}) {
   const reply = await fetch(path, {
-    ...options, headers: { "X-Fragment": "1" }, signal: AbortSignal.timeout(15000), credentials: "same-origin",
+    signal: AbortSignal.timeout(15000), ...options, credentials: "same-origin",
+    headers: { ...options.headers, "Tenterhook-Key": localStorage.getItem(KEY) || "none" },
   });
-  if (reply.redirected || reply.status === 401) location.reload();
+  if (reply.status === 401) signIn();
   return reply;
+}
+
+async function sendSignIn(form) {
+  const { next, ...given } = Object.fromEntries(new FormData(form));
+  const trouble = one(".trouble");
+  trouble.textContent = "";
+  try {
+    const reply = await fetch(form.action, {
+      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(given),
+    });
+    const said = await reply.json();
+    if (reply.ok) {
+      localStorage.setItem(KEY, said.key);
+      return location.replace(next);
+    }
+    const sentence = (text) => text && text[0].toUpperCase() + text.slice(1) + ".";
+    trouble.textContent = [said.error.message, said.error.remedy].map(sentence).join(" ");
+  } catch {
+    trouble.textContent = "The hub did not reply. Try again.";
+  }
+}
+
+async function signOut(form) {
+  const reply = await fetched(form.action, { method: "POST" });
+  if (!reply.ok) return;
+  localStorage.removeItem(KEY);
+  location.assign("/sign-in");
 }
 
 const coming = new Set();
@@ -121,11 +157,41 @@ async function showCard(id) {
 
 // -- the whole page
 
+function pageOf(html) {
+  return new DOMParser().parseFromString(html, "text/html");
+}
+
+function show(fresh) {
+  document.title = fresh.title;
+  document.documentElement.dataset.now = fresh.documentElement.dataset.now;
+  for (const part of ["header.top", "#main", "#after"]) one(part).replaceWith(one(part, fresh));
+  begin();
+}
+
+async function load() {
+  try {
+    const reply = await fetched(location.href);
+    if (reply.status !== 401) show(pageOf(await reply.text()));
+  } catch {
+    one("#loading").textContent = "The hub did not reply. Trying again…";
+    setTimeout(load, 2000);
+  }
+}
+
+async function send(form) {
+  const reply = await fetched(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+  if (reply.redirected && new URL(reply.url).pathname !== location.pathname) return location.assign(reply.url);
+  if (reply.status === 401) return;
+  show(pageOf(await reply.text()));
+  main.focus();
+  scrollTo(0, 0);
+}
+
 async function refresh() {
   const reply = await fetched(location.href);
   if (!reply.ok) return;
-  const fresh = parse(await reply.text());
-  if (!hasCards) return swapMain(fresh);
+  const fresh = pageOf(await reply.text());
+  if (!hasCards) return swapMain(one("#main", fresh));
   const there = new Set();
   for (const card of all(".card", fresh)) {
     there.add(card.dataset.id);
@@ -144,7 +210,7 @@ function swapMain(fresh) {
   if (all("input, select", main).some((field) => field === active || isWritten(field))) return; // being edited
   const isOpen = all("details[id][open]").map((each) => each.id);
   const focused = main.contains(active) ? active.id || active.closest("[id]").id : "";
-  main.replaceChildren(fresh);
+  main.replaceChildren(...fresh.childNodes);
   for (const id of isOpen) document.getElementById(id)?.setAttribute("open", "");
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   localTimes(main);
@@ -155,9 +221,52 @@ function refreshSoon() {
   pending ??= setTimeout(() => { pending = undefined; refresh().catch(() => {}); }, 1000);
 }
 
+// -- connections
+
+let connecting;
+function connectionsSoon() {
+  connecting ??= setTimeout(() => { connecting = undefined; showConnections().catch(() => {}); }, 500);
+}
+
+async function showConnections() {
+  const reply = await fetched("/fragments/connections");
+  if (reply.ok) replaceConnections(await reply.text());
+}
+
+function replaceConnections(html) {
+  const part = one("#connections");
+  const before = one("#test-result")?.textContent;
+  const hadFocus = one("button", part) === document.activeElement;
+  part.replaceChildren(parse(html));
+  localTimes(part);
+  if (hadFocus) one("button", part)?.focus({ preventScroll: true });
+  const after = one("#test-result")?.textContent;
+  if (after && after !== before) say(after.trim());
+}
+
+async function sendTest(form) {
+  const button = one("button", form);
+  button.disabled = true;
+  try {
+    const reply = await fetched(form.action, { method: "POST" });
+    const html = await reply.text();
+    if (!reply.ok) {
+      one(".trouble", form).textContent = all(".narrow > p:not(:has(a))", parse(html)).map((p) => p.textContent).join(" ");
+    } else {
+      replaceConnections(html);
+      const id = one("#test-request")?.dataset.open;
+      if (id) await showCard(id);
+      if (id) cardOf(id)?.focus();
+    }
+  } catch {
+    one(".trouble", form).textContent = "The hub did not reply. Try again.";
+  }
+  button.disabled = false;
+}
+
 // -- the stream
 
-let source, pause = 1000;
+let stream, last = "", pause = 1000, isListening = false;
 
 function lost(text) {
   const banner = one("#lost");
@@ -165,26 +274,47 @@ function lost(text) {
   banner.hidden = !text;
 }
 
-function listen() {
-  source = new EventSource("/api/v1/stream");
-  source.onopen = () => {
-    const wasLost = !one("#lost").hidden;
-    if (wasLost) say("Connected again.");
-    pause = 1000;
-    lost("");
-    if (wasLost || hasCards) refresh().catch(() => {});
-  };
-  source.onerror = () => {
-    lost("The connection to the hub is lost; what you see may be out of date. Trying again…");
-    if (source.readyState !== EventSource.CLOSED) return;
-    setTimeout(listen, pause);
-    pause = Math.min(pause * 2, 30000);
-  };
-  for (const kind of kinds) source.addEventListener(kind, (event) => {
-    const { id, what } = JSON.parse(event.data);
-    if (!hasCards) refreshSoon();
-    else if (what === "open" || cardOf(id)) showCard(id).catch(() => {});
-  });
+// An EventSource cannot send the key.
+async function listen() {
+  stream?.abort();
+  const mine = stream = new AbortController();
+  try {
+    const reply = await fetched("/api/v1/stream", { signal: mine.signal, headers: last ? { "Last-Event-ID": last } : {} });
+    if (reply.status === 401) return;
+    if (!reply.ok) throw new Error(reply.statusText);
+    connected();
+    mine.isOpen = true;
+    const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let rest = "", read; !(read = await reader.read()).done;) {
+      const events = (rest + read.value).split("\n\n");
+      rest = events.pop();
+      events.forEach(received);
+    }
+  } catch { /* as if it had ended */ }
+  mine.isOpen = false;
+  if (mine.signal.aborted) return;
+  lost("The connection to the hub is lost; what you see may be out of date. Trying again…");
+  setTimeout(() => mine === stream && listen(), pause);
+  pause = Math.min(pause * 2, 10000);
+}
+
+function connected() {
+  const wasLost = !one("#lost").hidden;
+  if (wasLost) say("Connected again.");
+  pause = 1000;
+  lost("");
+  if (wasLost || hasCards) refresh().catch(() => {}).finally(() => { isListening = true; });
+}
+
+function received(event) {
+  const fields = Object.fromEntries(event.split("\n").map((line) => line.split(/: (.*)/, 2)));
+  if (fields.id) last = fields.id;
+  if (!kinds.includes(fields.event)) return;
+  const { id, what } = JSON.parse(fields.data);
+  if (one("#connections") && what !== "open") connectionsSoon();
+  if (hasCards && fields.event !== "request") return;
+  if (!hasCards) refreshSoon();
+  else if (what === "open" || cardOf(id)) showCard(id).catch(() => {});
 }
 
 // -- answers
@@ -198,8 +328,13 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("submit", async (event) => {
   const form = event.target;
-  if (!form.matches(".answer")) return;
+  if (form.method === "dialog") return;
   event.preventDefault();
+  const failed = () => say("The hub did not reply. Try again.");
+  if (form.matches(".sign-in")) return sendSignIn(form);
+  if (form.matches("#sign-out")) return signOut(form).catch(failed);
+  if (form.matches("#test-request")) return sendTest(form);
+  if (!form.matches(".answer")) return send(form).catch(failed);
   const card = form.closest(".card");
   if (card.ariaBusy === "true") return;
   const fields = new URLSearchParams(new FormData(form));
@@ -252,22 +387,35 @@ document.addEventListener("keydown", (event) => {
 
 const enter = one("#enter");
 if (enter && location.hash.length > 1) {
-  enter.elements.code.value = location.hash.slice(1);
+  enter.elements.link.value = location.hash.slice(1);
   history.replaceState(null, "", location.pathname);
-  enter.submit();
+  enter.requestSubmit();
 }
 
-localTimes(document);
-tick();
-setInterval(tick, 1000);
-if (one("#one")) one(".card").focus({ preventScroll: true });
-if (kinds.length) {
-  listen();
-  document.addEventListener("visibilitychange", () => {
-    if (one("#open")) return;
-    source.close(); // a browser has few connections for all its pages
-    if (document.hidden) return;
-    listen();
-    refreshSoon();
-  });
+// -- begin, with the content that is there now
+
+function begin() {
+  main = one("#main");
+  kinds = (main.dataset.live || "").split(" ").filter(Boolean);
+  skew = Number(document.documentElement.dataset.now) * 1000 - Date.now();
+  hasCards = Boolean(one("#open, #one"));
+  localTimes(document);
+  tick();
+  showNotifying();
+  if (one("#one")) one(".card").focus({ preventScroll: true });
+  if (kinds.length) listen();
+  else stream?.abort();
 }
+
+document.addEventListener("visibilitychange", () => {
+  if (!kinds.length || one("#open")) return;
+  stream.abort(); // a browser has few connections for all its pages
+  if (document.hidden) return;
+  listen();
+  refreshSoon();
+});
+addEventListener("pagehide", () => stream?.abort());
+addEventListener("pageshow", (event) => event.persisted && location.reload());
+begin();
+setInterval(tick, 1000);
+if ("shell" in main.dataset) load();

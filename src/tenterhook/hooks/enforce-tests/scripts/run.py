@@ -241,7 +241,7 @@ def run_tests(directory: str, changed: list[str], metadata: dict[str, Any]) -> i
     status, said = run_command(command, directory, float(metadata.get("seconds", 240)))
     if status != 0:
         what = "take too long" if status is None else "fail"
-        print(f"The tests {what} ({command}). Mend that.\n{said[-LONGEST_OUTPUT:]}", file=sys.stderr)
+        print(f"The tests {what} ({command}). Fix that.\n{said[-LONGEST_OUTPUT:]}", file=sys.stderr)
         return 2
     with open(record + ".new", "w", encoding="utf-8") as file:
         json.dump({**passed, directory: state_of(directory, changed)}, file)

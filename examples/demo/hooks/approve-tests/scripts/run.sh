@@ -1,2 +1,0 @@
-#!/bin/sh
-echo '{"hookSpecificOutput": {"permissionDecision": "approve", "scope": "session"}}'

@@ -1,0 +1,2 @@
+#!/bin/sh
+echo '{"decision": "ask", "reason": "customers would see it"}'

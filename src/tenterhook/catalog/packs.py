@@ -1,0 +1,351 @@
+"""Packs of hooks: those that a `hooks.toml` names, the bytes that the `hooks.lock` beside it pins, and their store.
+
+A hook of a pack is in force only as the lock has it. If its bytes are missing or different it is still in the catalog,
+as a hook that fails: where it must block when it fails, its event is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from ..basics import light_json, places, private_files
+from ..basics.named_tuples import NamedTuple
+from ..errors import ERROR, HookError, Problem
+from ..events import BY_NAME
+from ..formats import fields, toml_files
+from ..formats import folder as folder_format
+from ..model import Hook
+from . import fingerprints, layer_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from .catalog import Layer
+
+FILE = "hooks.lock"
+MANAGED_STORE = "/var/lib/tenterhook/packs"
+PACK = (
+    fields.Field("source", str, None, 1, required=True, meaning="a git URL, or the path of a repository or folder"),
+    fields.Field("rev", str, "", meaning="a tag, a branch or a commit; of a folder, none"),
+    fields.Field("only", list, None, meaning="the hooks that are in force; without it, those that the pack says"),
+    fields.Field("settings", dict, {}, meaning="by hook: its `metadata`, over that of the pack"),
+)
+_TEXTS = ("name", "source", "rev", "commit", "tree")
+
+
+class NamedPack(NamedTuple):
+    """One `[[packs]]` of a `hooks.toml`."""
+
+    source: str
+    rev: str = ""
+    only: tuple[str, ...] | None = None
+    settings: Mapping[str, Any] = {}
+
+
+class LockedHook(NamedTuple):
+    """One hook of a pack as it was locked: the hash of its folder, and what it is if the folder is missing."""
+
+    name: str
+    digest: str
+    event: str
+    tool: str | None = None
+    pattern: str | None = None
+    closed: bool = False
+
+
+class LockedPack(NamedTuple):
+    """One pack of a `hooks.lock`."""
+
+    name: str
+    source: str
+    rev: str
+    commit: str  # empty for a folder without git
+    tree: str  # the name of its directory in the store
+    hooks: tuple[LockedHook, ...]
+    default: tuple[str, ...] | None = None
+    signer: str = ""
+    before: LockedPack | None = None  # what is in force until `shadow_until`; what differs from it runs in shadow mode
+    shadow_until: float = 0.0  # in seconds since 1970
+
+    def chosen(self, only: Sequence[str] | None) -> list[LockedHook]:
+        """Return the hooks that are in force."""
+        names = self.default if only is None else only
+        return [hook for hook in self.hooks if names is None or hook.name in names]
+
+
+def store(layer: str) -> str:
+    """Return the directory of fetched packs, by layer: that of the machine belongs to root."""
+    return MANAGED_STORE if layer == "managed" else f"{places.data()}/packs"
+
+
+def named(file: str) -> tuple[list[NamedPack], list[Problem]]:
+    """Return the packs that a `hooks.toml` names, and problems. Raises `HookError` if the file cannot be read."""
+    loaded = toml_files.load(file)
+    if isinstance(loaded, Problem):
+        raise HookError(loaded.message, loaded.remedy)
+    document, lines = loaded
+    given = document.get("packs", [])
+    if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
+        return [], [Problem("bad-pack", file, None, "packs", "'packs' is not written as [[packs]]", "write [[packs]]")]
+    found, problems = [], []
+    for number, entry in enumerate(given):
+
+        def line_of(key: str, number: int = number) -> int | None:
+            return lines.line_of("packs", number, key)
+
+        values, wrong = fields.check(PACK, entry, file, line_of)
+        problems += wrong
+        if not any(each.severity == ERROR for each in wrong):
+            only = None if values["only"] is None else tuple(map(str, values["only"]))
+            found.append(NamedPack(values["source"], values["rev"], only, values["settings"]))
+    return found, problems
+
+
+def read_lock(file: str) -> list[LockedPack]:
+    """Return the packs of a `hooks.lock`. Raises `HookError` if it is missing or broken."""
+    loaded = toml_files.load(file)
+    if isinstance(loaded, Problem):
+        raise HookError(f"{file}: {loaded.message}", RELOCK)
+    try:
+        if loaded[0].get("schema") != 1:
+            raise HookError(f"{file} was written by a newer version of Tenterhook", "upgrade Tenterhook")
+        return [_locked(each) for each in loaded[0].get("packs", [])]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise HookError(f"{file} is broken: {error}", RELOCK) from None
+
+
+RELOCK = "restore it from version control, or lock again: tenterhook pack update"
+
+
+def _locked(entry: Mapping[str, Any]) -> LockedPack:
+    texts = {key: entry[key] for key in _TEXTS}
+    if not all(isinstance(each, str) for each in texts.values()) or not texts["tree"] or "/" in texts["tree"]:
+        raise ValueError(f"the entry of {entry['source']}")
+    hooks = []
+    for name, hook in entry["hooks"].items():
+        known = LockedHook(name, **hook)
+        if not all(isinstance(each, str) for each in known[:3]) or known.event not in BY_NAME or "/" in name:
+            raise ValueError(f"the hook {name}")
+        hooks.append(known)
+    default = entry.get("default")
+    return LockedPack(
+        **texts,
+        hooks=tuple(hooks),
+        default=None if default is None else tuple(default),
+        signer=str(entry.get("signer", "")),
+        before=_locked(entry["before"]) if entry.get("before") else None,
+        shadow_until=_seconds(entry.get("shadow_until", 0.0)),
+    )
+
+
+def _seconds(given: Any) -> float:
+    if isinstance(given, (int, float)):
+        return float(given)
+    until = layer_settings.moment(given)
+    if until is None:
+        raise ValueError(f"shadow_until is {given!r}")
+    return until
+
+
+def read_hooks(
+    layer: Layer, taken: set[str], *, is_trusted: bool, keep: bool
+) -> tuple[list[Hook], list[Problem], list[float]]:
+    """Return the hooks of the packs that a layer's `hooks.toml` names, problems, and the ends of shadow modes.
+
+    If that file or the lock cannot be read, the packs that were in force there still are; with `keep` they are stored
+    for that case. Settings count only if the file `is_trusted`. Hooks in `taken`, which an earlier layer has, are left
+    out.
+    """
+    file, lock = f"{layer.directory}/{layer_settings.FILE}", f"{layer.directory}/{FILE}"
+    earlier = _kept_file(lock)
+    if not os.path.lexists(file) and (layer.name == "project" or not os.path.exists(earlier)):
+        return [], [], []
+    try:
+        wanted, problems = named(file)
+        locked = {pack.source: pack for pack in read_lock(lock)} if wanted else {}
+    except HookError as error:
+        wanted, locked = _kept(earlier)
+        if not wanted:
+            problems = [Problem("bad-lock", lock, None, None, error.message, error.remedy)] if _names(file) else []
+            return [], problems, []
+        message = f"{error.message}; the packs that were in force still are"
+        problems = [Problem("bad-lock", lock, None, None, message, error.remedy)]
+    else:
+        if keep:
+            _keep(earlier, wanted, locked)
+    hooks: list[Hook] = []
+    ends: list[float] = []
+    now = time.time()
+    for pack in wanted:
+        found = locked.get(pack.source)
+        if found is None or found.rev != pack.rev:
+            still = f"{found.rev or 'an earlier state'} stays in force" if found else "none of its hooks runs"
+            message = f"{pack.source}{f' at {pack.rev}' if pack.rev else ''} is not in {FILE}; {still}"
+            problems.append(Problem("pack-not-locked", file, None, None, message, "tenterhook pack update"))
+        if found is None:
+            continue
+        read, wrong = _read_pack(layer, lock, pack, found, taken, is_trusted=is_trusted)
+        if found.before and now < found.shadow_until:
+            ends.append(found.shadow_until)
+            same = {(hook.name, hook.digest) for hook in found.before.hooks} & {
+                (hook.name, hook.digest) for hook in found.hooks
+            }
+            read = [hook if (hook.name, hook.pack["digest"]) in same else _in_shadow(hook) for hook in read]
+            kept = tuple(hook for hook in found.before.hooks if (hook.name, hook.digest) not in same)
+            old, more = _read_pack(layer, lock, pack, found.before._replace(hooks=kept), taken, is_trusted=is_trusted)
+            read += old
+            wrong += [each for each in more if each.code != "bad-pack" and each not in wrong]
+        hooks += read
+        problems += wrong
+    return hooks, problems, ends
+
+
+def _in_shadow(hook: Hook) -> Hook:
+    return hook._replace(metadata={**hook.metadata, "mode": "shadow"}, fail_closed=False)
+
+
+def _names(file: str) -> bool:
+    """Whether a `hooks.toml` that can be read names packs."""
+    try:
+        return bool(named(file)[0])
+    except HookError:
+        return False  # its own problem is reported already
+
+
+def _read_pack(
+    layer: Layer,
+    lock: str,
+    pack: NamedPack,
+    locked: LockedPack,
+    taken: set[str],
+    *,
+    is_trusted: bool,
+) -> tuple[list[Hook], list[Problem]]:
+    hooks: list[Hook] = []
+    problems: list[Problem] = []
+    known = {hook.name for hook in locked.hooks}
+    file = f"{os.path.dirname(lock)}/{layer_settings.FILE}"
+    for name in dict.fromkeys((*(pack.only or ()), *pack.settings)):
+        if name not in known:
+            message = f"the pack {locked.name} has no hook '{name}'"
+            problems.append(Problem("bad-pack", file, None, name, message, f"its hooks: {', '.join(sorted(known))}"))
+    if pack.settings and not is_trusted:
+        message = f"settings of the pack {locked.name} have no effect: the project's hooks.toml is not trusted"
+        problems.append(Problem("untrusted-settings", file, None, None, message, "tenterhook trust hooks.toml"))
+    about = {"name": locked.name, "source": locked.source, "rev": locked.rev, "commit": locked.commit, "lock": lock}
+    for each in locked.chosen(pack.only):
+        folder = f"{store(layer.name)}/{locked.tree}/{each.name}"
+        origin = {**about, "digest": each.digest, "tree": locked.tree}
+        settings = pack.settings.get(each.name) if is_trusted else None
+        key = f"{locked.tree}/{each.name} {each.digest} {settings!r}"
+        if key in taken:
+            continue
+        taken.add(key)
+        changes = {"defaults": {}, "override": {"metadata": settings} if isinstance(settings, dict) else {}}
+        why = difference(folder, each.digest)
+        read = None if why else folder_format.read(folder, layer.name, changes)
+        if read is not None:
+            problems += read.problems
+            if read.hook is not None:
+                hooks.append(read.hook._replace(pack=origin))
+                continue
+            why = "its HOOK.md cannot be used"
+        remedy = f"tenterhook pack verify --fetch{' --project' if layer.name == 'project' else ''}"
+        problems.append(Problem("pack-differs", folder, None, None, f"{each.name} of {locked.name}: {why}", remedy))
+        hooks.append(_missing(layer, folder, each, origin, f"{why}; {remedy}"))
+    return hooks, problems
+
+
+def _missing(layer: Layer, folder: str, locked: LockedHook, origin: Mapping[str, str], why: str) -> Hook:
+    """Return a hook whose bytes are not those of the lock: it fails at its event."""
+    return Hook(
+        locked.name,
+        BY_NAME[locked.event].name,
+        locked.event,
+        "folder",
+        layer.name,
+        f"{folder}/HOOK.md",
+        folder=folder,
+        tool=locked.tool,
+        pattern=locked.pattern,
+        fail_closed=locked.closed,
+        missing=why,
+        pack=origin,
+    )
+
+
+def difference(folder: str, digest: str) -> str | None:
+    """Return how the bytes of a folder differ from a lock; None if they are those of the lock."""
+    if not os.path.isdir(folder):
+        return "it is not in the store"
+    try:
+        found = fingerprints.of_folder(folder)
+    except (fingerprints.Untrustable, OSError) as error:
+        return str(error)
+    return None if found.hash == digest else f"its files are not those of {FILE}"
+
+
+def _kept_file(lock: str) -> str:
+    return f"{places.state()}/packs/{places.file_name(os.path.realpath(lock))}"
+
+
+def _keep(file: str, wanted: Sequence[NamedPack], locked: Mapping[str, LockedPack]) -> None:
+    """Store packs that are in force; without any, remove what was stored."""
+    if not wanted:
+        if os.path.exists(file):
+            os.unlink(file)
+        return
+    packs = [
+        {"named": pack._asdict(), "locked": _as_json(locked[pack.source])} for pack in wanted if pack.source in locked
+    ]
+    data = light_json.dumps({"schema": 1, "packs": light_json.plain(packs)}).encode()
+    if private_files.read(file) != data:
+        private_files.write(file, data)
+
+
+def _kept(file: str) -> tuple[list[NamedPack], dict[str, LockedPack]]:
+    data = private_files.read(file)
+    try:
+        packs = light_json.loads(data.decode())["packs"] if data else []
+        wanted = [NamedPack(**each["named"]) for each in packs]
+        locked = [_locked(each["locked"]) for each in packs]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return [], {}
+    return wanted, {pack.source: pack for pack in locked}
+
+
+def _as_json(pack: LockedPack) -> dict[str, Any]:
+    hooks = {hook.name: {key: value for key, value in hook._asdict().items() if key != "name"} for hook in pack.hooks}
+    return {**pack._asdict(), "hooks": hooks, "before": _as_json(pack.before) if pack.before else None}
+
+
+def _without_none(given: Any) -> Any:
+    """Return a value without what TOML cannot say."""
+    if not isinstance(given, dict):
+        return given
+    return {key: _without_none(each) for key, each in given.items() if each is not None}
+
+
+def lock_text(packs: Iterable[LockedPack]) -> str:
+    """Return the text of a `hooks.lock`, the same for the same packs."""
+    from ..formats.toml_writing import array_table, value
+
+    parts = ["# Written by `tenterhook pack`. Hooks of packs run only as they are here.\nschema = 1\n"]
+    for pack in sorted(packs, key=lambda each: (each.name, each.source)):
+        entry = {key: getattr(pack, key) for key in _TEXTS}
+        entry |= {"signer": pack.signer} if pack.signer else {}
+        entry |= {"default": list(pack.default)} if pack.default is not None else {}
+        if pack.before:
+            from datetime import UTC, datetime
+
+            entry["shadow_until"] = datetime.fromtimestamp(int(pack.shadow_until), UTC)
+            entry["before"] = _without_none(light_json.plain(_as_json(pack.before)))
+        rows = [f"\n{array_table(('packs',), entry)}\n[packs.hooks]\n"]
+        for hook in sorted(pack.hooks):
+            about = {key: each for key, each in hook._asdict().items() if key != "name" and each not in (None, False)}
+            rows.append(f"{value(hook.name)} = {value(about)}\n")
+        parts.append("".join(rows))
+    return "".join(parts)

@@ -1,0 +1,95 @@
+"""Trust in the sources of packs: the revisions that a person has approved, and whose signature counts."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from ..basics import light_json, places, private_files
+from ..basics.processes import Lock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from ..model import Hook
+    from .packs import LockedPack
+
+
+def path() -> str:
+    return f"{places.state()}/sources.json"
+
+
+def all_sources() -> dict[str, dict[str, Any]]:
+    """Return the record of each source. Empty if another account could have written the file, or it is broken."""
+    data = private_files.read(path())
+    try:
+        found = light_json.loads(data.decode())["sources"] if data else {}
+    except (ValueError, KeyError, TypeError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def objection(hook: Hook) -> str | None:
+    """Return why a pack's hook is not trusted; None if its source is, at this revision and with these bytes."""
+    pack = hook.pack
+    record = all_sources().get(pack["source"])
+    if record is None:
+        return f"the source {pack['source']} is not trusted"
+    revision = record["revisions"].get(pack["commit"] or pack["tree"])
+    if revision is None or revision["hooks"].get(os.path.basename(hook.folder or "")) != pack["digest"]:
+        named = pack["rev"] or pack["commit"][:12] or "this state"
+        return f"{named} of {pack['source']} is not trusted"
+    if record["signers"] and revision["signer"] not in record["signers"]:
+        return f"{pack['rev'] or pack['commit'][:12]} of {pack['source']} is not signed by a key that you trust"
+    return None
+
+
+def approve(pack: LockedPack, signer: str = "") -> None:
+    """Trust a source at this revision, in every project that names it."""
+    revision = {
+        "hooks": {hook.name: hook.digest for hook in pack.hooks},
+        "rev": pack.rev,
+        "tree": pack.tree,
+        "signer": signer,
+        "when": int(time.time()),
+    }
+
+    def change(sources: dict[str, Any]) -> None:
+        record = sources.setdefault(pack.source, {"signers": [], "revisions": {}})
+        record["revisions"][pack.commit or pack.tree] = revision
+
+    _change(change)
+
+
+def add_signer(source: str, key: str) -> None:
+    """Trust revisions of a source that this key has signed, and no others from now on."""
+
+    def change(sources: dict[str, Any]) -> None:
+        record = sources.setdefault(source, {"signers": [], "revisions": {}})
+        if key not in record["signers"]:
+            record["signers"].append(key)
+
+    _change(change)
+
+
+def revoke(source: str) -> bool:
+    """Remove the trust in a source; return whether there was any."""
+    removed: list[Any] = []
+    _change(lambda sources: removed.append(sources.pop(source, None)))
+    return removed != [None]
+
+
+def _change(change: Callable[[dict[str, Any]], None]) -> None:
+    places.make_private(os.path.dirname(path()))
+    with Lock(f"{path()}.lock"):
+        sources: Mapping[str, Any] = all_sources()
+        if not sources and os.path.exists(path()) and os.path.getsize(path()) > _EMPTY:
+            os.replace(path(), f"{path()}.broken")  # kept, so that a person can repair it
+        changed = dict(sources)
+        change(changed)
+        places.replace_file(path(), light_json.dumps({"schema": 1, "sources": changed}).encode(), sync=True)
+
+
+_EMPTY = 40  # bytes of a file without sources, with room to spare

@@ -1,0 +1,66 @@
+"""What this machine reports to the hub that it has joined: which agents ask there, and which do not and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..approvals import presence
+from ..basics.display_text import one_line
+from ..errors import HookError
+from ..install import sources
+from . import status
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..agents.protocol import Agent
+    from ..hub_client.membership import Membership
+
+_MAX_TEXT = 500  # characters
+
+
+def report(joined: Membership | None = None) -> list[dict[str, Any]]:
+    """Report the agents of this machine, if a hub was joined and can be reached; return them."""
+    if not presence.is_joined():
+        return []
+    from ..hub_client import membership
+    from ..hub_client.connection import HubConnection
+
+    joined = joined or membership.read()
+    if joined is None:
+        return []
+    found = agents_here()
+    try:
+        HubConnection(joined).call("PUT", "/machine", {"agents": found})
+    except HookError:  # it is away, or of an earlier version: `hub status` says so
+        pass
+    return found
+
+
+def agents_here() -> list[dict[str, Any]]:
+    """Return the agents that are found on this machine, each with whether it asks at the hub."""
+    return [_about(state) for state in status.agent_states(sources.here().catalog)]
+
+
+def when_it_asks(agent: Agent) -> str:
+    """Return what an agent asks at the hub about."""
+    always = agent.capabilities.answers_permission
+    return "before each call that it would ask its person about" if always else "where a hook or a rule says ask"
+
+
+def not_connected(agents: Sequence[dict[str, Any]]) -> list[str]:
+    """Return a sentence for each agent that does not ask at the hub: why, and what connects it."""
+    lacking = [each for each in agents if not each["connected"]]
+    return [one_line(f"not yet {each['title']}, {each['why']}: {each['remedy']}") for each in lacking]
+
+
+def _about(state: status.AgentState) -> dict[str, Any]:
+    agent = state.agent
+    if state.is_installed:
+        more: dict[str, Any] = {"connected": True, "why": when_it_asks(agent), "remedy": ""}
+    elif state.is_unguarded:
+        more = {"connected": False, "why": "it is not guarded", "remedy": f"tenterhook install {agent.name}"}
+    else:
+        why = f"{state.word}: {state.more}"[:_MAX_TEXT]
+        more = {"connected": False, "why": why, "remedy": f"tenterhook doctor {agent.name}"}
+    return {"name": agent.name, "title": agent.title, **more}

@@ -1,0 +1,70 @@
+"""The hub that runs on this machine for this account: its address, its database, and one-time links to sign in."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..errors import HookError
+from ..hub.service import SERVICE
+from ..hub_client import inbox_client
+from ..hub_client.connection import HubConnection, HubUnavailable
+from ..hub_client.membership import is_loopback_url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..hub.database import PostgreSQL, SQLite
+    from ..hub_client.inbox_client import Person
+
+_START = "start one with: tenterhook hub start"
+_TIMEOUT = 15.0  # seconds: it may have just been started
+
+
+class OwnHub(NamedTuple):
+    """A hub that answers on this machine, and the person that this account is there."""
+
+    person: Person
+    url: str  # its public address
+    id: str
+    database: str  # sqlite or postgresql
+
+    @property
+    def listen(self) -> str:
+        return self.person.url
+
+
+def find() -> OwnHub:
+    """Return the hub of this account on this machine; raise HookError if none answers."""
+    try:
+        person = inbox_client.signed_in()
+    except HookError:
+        raise HookError("no hub runs on this machine for this account", _START) from None
+    if not is_loopback_url(person.url):
+        remedy = f"do this on the machine where the hub runs; or {_START}"
+        raise HookError(f"you are signed in at {person.url}, which is not on this machine", remedy)
+    try:
+        health = HubConnection(person._replace(token=None)).call("GET", "/health", timeout=_TIMEOUT).body
+        return OwnHub(person, str(health["url"]), str(health["id"]), str(health["database"]))
+    except HubUnavailable as error:
+        raise HookError(f"no hub answers on this machine: {error.message}", _START) from None
+    except KeyError:
+        raise HookError(
+            "the hub that runs is of an earlier version", "tenterhook hub stop, then: tenterhook hub start"
+        ) from None
+
+
+@contextmanager
+def opened(hub: OwnHub, database: str | None) -> Iterator[SQLite | PostgreSQL]:
+    """Open the database of a hub that runs: the one that is named, else that of the hub in the background."""
+    from ..hub import migrations
+    from ..hub.database import opened as opened_
+
+    config = SERVICE.config() or {}
+    kept = opened_(database or config.get("database"))
+    try:
+        if kept.read(migrations.hub_id) != hub.id:
+            raise HookError(f"{hub.listen} has another database", "name it: --database FILE|URL")
+        yield kept
+    finally:
+        kept.close()

@@ -1,0 +1,172 @@
+"""`tenterhook pack update` and `pack diff`: newer revisions of packs, shown, tried and asked about."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from ..basics.display_text import one_line
+from ..catalog import source_trust
+from ..errors import HookError
+from ..packs import declarations, store
+from ..packs.git import Repository
+from . import pack_review
+from .durations import seconds
+from .loading import yes_option
+from .pack import here, name_of, pack_names, project_option, rev_of, say_in_force
+from .refusals import need_terminal, refuse_below_agent
+
+if TYPE_CHECKING:
+    from ..catalog.packs import LockedPack, NamedPack
+    from ..packs.declarations import Declarations
+    from ..packs.git import Revision
+
+_REPLAYED = 7.0  # days
+
+
+@click.command("update", short_help="Bring packs up to date, after a look at what changes.")
+@click.argument("name", metavar="[NAME]", required=False, shell_complete=pack_names)
+@click.option("--to", "to", metavar="REV", help="This revision, also an older one.")
+@click.option("--cooldown", metavar="7d", help="Only revisions that are at least this old.")
+@click.option("--shadow", metavar="3d", help="Enforce the old hooks this long; changed ones are only recorded.")
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@project_option
+@yes_option
+def pack_update(
+    name: str | None,
+    to: str | None,
+    cooldown: str | None,
+    shadow: str | None,
+    dry_run: bool,
+    for_project: bool,
+    yes: bool,
+) -> int:
+    """Fetch newer revisions of packs, show the difference of every byte that would run, try it, and ask.
+
+    A pack at a tag goes to the newest tag, one at a branch to its newest commit. The pack's cases are run, and the
+    journal's last seven days are replayed against it: what would be newly blocked, what no longer. A tag that was
+    moved and a branch whose history was rewritten are refused; name the revision with --to if that is meant.
+
+    \b
+    tenterhook pack update --dry-run
+    tenterhook pack update agent-hooks --cooldown 7d
+    tenterhook pack update agent-hooks --to v1.3.0
+    tenterhook pack update agent-hooks --shadow 3d     # then: tenterhook log stats --shadow
+    """
+    if to is not None and name is None:
+        raise click.UsageError("--to needs the name of a pack")
+    if not dry_run:
+        refuse_below_agent("pack update")
+    oldest = time.time() - seconds("--cooldown", cooldown) if cooldown else None
+    until = time.time() + seconds("--shadow", shadow) if shadow else 0.0
+    declared = here(for_project)
+    wanted = [declared.named(name)] if name else list(declared.packs)
+    if not wanted:
+        click.echo("no packs; add one: tenterhook pack add SOURCE")
+    failed = 0
+    for named, locked in wanted:
+        try:
+            failed += not _update(here(for_project), named, locked, to, oldest, until, dry_run=dry_run, yes=yes)
+        except HookError as error:
+            if name:
+                raise
+            click.echo(f"tenterhook: {error.message}\n  {error.remedy}", err=True)
+            failed += 1
+    return 1 if failed else 0
+
+
+def _update(
+    declared: Declarations,
+    named: NamedPack,
+    locked: LockedPack | None,
+    to: str | None,
+    oldest: float | None,
+    shadow_until: float,
+    *,
+    dry_run: bool,
+    yes: bool,
+) -> bool:
+    """Bring one pack up to date; return whether it is, or nothing was to be changed."""
+    new = newer(declared, named, locked, to, oldest)
+    title = click.style(one_line(name_of(named, locked)), bold=True)
+    if new is None or (locked and (new.commit, new.tree) == (locked.commit, locked.tree)):
+        click.echo(f"{title} {rev_of(locked) if locked else ''} is up to date")
+        return True
+    click.echo(f"{title} {rev_of(locked) if locked else 'not locked'} → {rev_of(new)}  {one_line(named.source)}")
+    names = {hook.name for hook in new.chosen(named.only)}
+    after = named._replace(rev=new.rev)
+    if twice := declarations.same_names(declared, after, new):
+        raise HookError(f"another pack has a hook called {twice[0]} too", "leave it out of one of them: only = […]")
+    if not pack_review.show(new, locked, names, declared.layer, is_asked=not yes and not dry_run):
+        click.echo("not updated: not all of it was shown", err=True)
+        return False
+    is_good = pack_review.run_cases(new, names, declared.layer)
+    pack_review.print_replay(new, _REPLAYED, declared.layer)
+    if dry_run:
+        return is_good
+    need_terminal("pack update", yes=yes)
+    if not is_good and yes:
+        raise HookError(f"cases of {new.name} {rev_of(new)} fail; it was not updated", "update it without --yes")
+    if not yes and not click.confirm("Use exactly this?", default=False):
+        return False
+    source_trust.approve(new, new.signer)
+    if locked and shadow_until:
+        new = new._replace(before=locked._replace(before=None, shadow_until=0.0), shadow_until=shadow_until)
+        click.echo(f"  until {time.strftime('%Y-%m-%d %H:%M', time.localtime(shadow_until))} changed hooks only record")
+    declarations.write(declared, named.source, (after, new))
+    say_in_force(declared, new, sorted(names))
+    return True
+
+
+def newer(
+    declared: Declarations, named: NamedPack, locked: LockedPack | None, to: str | None, oldest: float | None
+) -> LockedPack | None:
+    """Fetch the revision that a pack would be brought to; None if there is none."""
+    signers = (source_trust.all_sources().get(named.source) or {}).get("signers", ())
+    if store.is_folder(named.source):
+        return store.fetch(named.source, to or "", declared.layer, signers)
+    repository = Repository(named.source)
+    repository.fetch()
+    revision = _target(repository, named, locked, to, oldest)
+    return None if revision is None else store.fetched(repository, revision, declared.layer, signers)
+
+
+def _target(
+    repository: Repository, named: NamedPack, locked: LockedPack | None, to: str | None, oldest: float | None
+) -> Revision | None:
+    if to is not None:
+        return repository.resolve(to)
+    now = repository.resolve(named.rev)
+    if locked is None or locked.rev != named.rev:  # it was added, or changed, in hooks.toml by hand
+        return now
+    if repository.is_branch(named.rev):
+        if not repository.descends(now.commit, locked.commit):
+            message = f"{named.source}: the history of {named.rev or 'its default branch'} was rewritten"
+            raise HookError(f"{message}: the locked commit is no longer part of it", "if that is meant: --to REV")
+        return now if oldest is None or now.date <= oldest else None
+    if now.commit != locked.commit:
+        message = f"{named.source}: the tag {named.rev} was moved, from {locked.commit[:12]} to {now.commit[:12]}"
+        raise HookError(f"{message}; what is locked stays in force", f"if that is meant: --to {now.commit}")
+    tags = repository.tags()
+    place = next((number for number, each in enumerate(tags) if each.rev == named.rev), len(tags))
+    return next((each for each in tags[:place] if oldest is None or each.date <= oldest), None)
+
+
+@click.command("diff", short_help="Show what an update of a pack would change.")
+@click.argument("name", metavar="NAME", shell_complete=pack_names)
+@click.option("--to", "to", metavar="REV", help="Against this revision.")
+@project_option
+def pack_diff(name: str, to: str | None, for_project: bool) -> int:
+    """Show every byte in which the locked revision of a pack differs from the newest, or from REV."""
+    declared = here(for_project)
+    named, locked = declared.named(name)
+    new = newer(declared, named, locked, to, None)
+    if new is None or (locked and new.tree == locked.tree):
+        click.echo(f"{one_line(name)}: no difference")
+        return 0
+    click.echo(f"{one_line(name)} {rev_of(locked) if locked else 'not locked'} → {rev_of(new)}")
+    names = {hook.name for hook in new.chosen(named.only)}
+    pack_review.show(new, locked, names, declared.layer, is_asked=False)
+    return 0

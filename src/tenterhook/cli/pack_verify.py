@@ -1,0 +1,126 @@
+"""`tenterhook pack verify`: whether lock, store and signatures agree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..basics.display_text import one_line
+from ..catalog import packs, source_trust
+from ..errors import HookError
+from ..packs import store
+from ..packs.git import Repository
+from .loading import json_option
+from .pack import everywhere, here, name_of, project_option
+from .printing import print_json
+from .refusals import refuse_below_agent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..catalog.packs import LockedPack, NamedPack
+    from ..packs.declarations import Declarations
+
+
+@click.command("verify", short_help="Check that lock, store and signatures agree.")
+@click.option("--fetch", "fetches", is_flag=True, help="Fetch what is missing in the store, or differs there.")
+@click.option("--signer", "signers", multiple=True, metavar="KEY", help="Require a signature by this SSH key, or file.")
+@project_option
+@json_option
+def pack_verify(fetches: bool, signers: tuple[str, ...], for_project: bool, as_json: bool) -> int:
+    """Check every pack: it is locked, the bytes in the store are those of the lock, and it is signed where it must be.
+
+    For CI: exit status 1 if anything is wrong. With --fetch the locked revisions are fetched, so that it works on a
+    machine without a store; nothing of them is run.
+
+    \b
+    tenterhook pack verify
+    tenterhook pack verify --project --fetch --signer team.pub
+    """
+    if fetches:
+        refuse_below_agent("pack verify --fetch")
+    keys = [read_key(each) for each in signers]
+    found = [here(True)] if for_project else list(everywhere())
+    rows = [row for declared in found for row in _checked(declared, keys, fetches=fetches)]
+    wrong = [row for row in rows if row["problem"]]
+    if as_json:
+        print_json({"schema": 1, "packs": rows})
+        return 1 if wrong else 0
+    for row in rows:
+        mark = click.style("wrong", fg="red") if row["problem"] else click.style("ok", fg="green")
+        click.echo(
+            f"{mark:<5}  {one_line(row['name'])} {one_line(row['rev'])}  {one_line(row['problem'] or row['source'])}"
+        )
+    if not rows:
+        click.echo("no packs")
+    return 1 if wrong else 0
+
+
+def read_key(text: str) -> str:
+    """Return an SSH public key, given itself or as a file, without its comment. Raises `HookError` if it is none."""
+    if not text.startswith(("ssh-", "ecdsa-", "sk-")):
+        try:
+            with open(text, encoding="utf-8") as file:
+                text = file.read()
+        except (OSError, UnicodeDecodeError) as error:
+            raise HookError(f"{text} is no SSH public key and no file with one: {error}", "name a .pub file") from None
+    words = text.split()
+    if len(words) < 2 or not words[0].startswith(("ssh-", "ecdsa-", "sk-")):
+        raise HookError("this is no SSH public key", "name a .pub file, or write: ssh-ed25519 AAAA…")
+    return " ".join(words[:2])
+
+
+def _checked(declared: Declarations, keys: Sequence[str], *, fetches: bool) -> Iterator[dict[str, Any]]:
+    for named, locked in declared.packs:
+        problem = None
+        try:
+            problem = _problem(declared, named, locked, keys, fetches=fetches)
+        except HookError as error:
+            problem = f"{error.message} ({error.remedy})"
+        yield {
+            "name": name_of(named, locked),
+            "source": named.source,
+            "rev": named.rev,
+            "layer": declared.layer,
+            "problem": problem,
+        }
+
+
+def _problem(
+    declared: Declarations, named: NamedPack, locked: LockedPack | None, keys: Sequence[str], *, fetches: bool
+) -> str | None:
+    if locked is None:
+        return f"{named.source} is not in {packs.FILE} (tenterhook pack update)"
+    trusted = keys or (source_trust.all_sources().get(named.source) or {}).get("signers", ())
+    if fetches:
+        restore(locked, declared.layer, trusted)
+    elif trusted and locked.commit:
+        repository = Repository(named.source)
+        if not repository.has(locked.commit) or not repository.signer(repository.resolve(locked.commit), trusted):
+            return f"{locked.commit[:12]} is not signed by a key that is required (or not fetched: --fetch)"
+    known = {hook.name for hook in locked.hooks}
+    if unknown := sorted({*(named.only or ()), *named.settings} - known):
+        return f"{declared.file} names a hook that the pack does not have: {unknown[0]}"
+    for hook in locked.hooks:
+        why = packs.difference(f"{packs.store(declared.layer)}/{locked.tree}/{hook.name}", hook.digest)
+        if why:
+            return f"{hook.name}: {why} (--fetch)"
+    return None
+
+
+def restore(locked: LockedPack, layer: str, signers: Sequence[str] = ()) -> LockedPack:
+    """Put the locked bytes of a pack into the store. Raises `HookError` if its source no longer has them."""
+    if store.is_folder(locked.source):
+        found = store.fetch(locked.source, "", layer)
+    else:
+        repository = Repository(locked.source)
+        if not locked.commit or not repository.has(locked.commit):
+            repository.fetch()
+        revision = repository.resolve(locked.commit)._replace(rev=locked.rev)
+        tags = [each.tag for each in repository.tags() if (each.rev, each.commit) == (locked.rev, locked.commit)]
+        found = store.fetched(repository, revision._replace(tag=tags[0] if tags else ""), layer, signers)
+    if found.hooks != locked.hooks or found.tree != locked.tree:
+        message = f"{locked.source} no longer has what is locked for {locked.rev or 'it'}"
+        raise HookError(message, "look at what changed: tenterhook pack diff")
+    return found

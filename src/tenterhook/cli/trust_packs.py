@@ -1,0 +1,64 @@
+"""`tenterhook trust` for packs: a source, a key that signs its revisions, or one revision after a look at it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from ..basics.display_text import one_line
+from ..catalog import source_trust
+from ..packs import declarations
+from . import pack_review
+from .own_hooks import wired
+from .pack import rev_of
+from .pack_verify import read_key, restore
+
+if TYPE_CHECKING:
+    from ..catalog.catalog import Catalog
+    from ..catalog.packs import LockedPack
+
+
+def trust_pack(layer: str, locked: LockedPack, *, yes: bool) -> bool:
+    """Fetch a locked pack, show all of it that is new to the user, and trust its source at this revision."""
+    title = f"{click.style(one_line(locked.name), bold=True)} {rev_of(locked)}  {one_line(locked.source)}"
+    click.echo(title)
+    record = source_trust.all_sources().get(locked.source) or {"signers": [], "revisions": {}}
+    found = restore(locked, layer, record["signers"])
+    if found.signer:
+        click.echo(f"  signed by {one_line(found.signer)}, which you trust for this source")
+    else:
+        names = {hook.name for hook in locked.hooks}
+        if not pack_review.show(locked, None, names, layer, is_asked=not yes):
+            click.echo("  not trusted: not all of it was shown", err=True)
+            return False
+        if not yes and not click.confirm("  Trust this revision, in every project that names it?", default=False):
+            return False
+    source_trust.approve(found._replace(rev=locked.rev), found.signer)
+    click.echo("  trusted")
+    return True
+
+
+def trust_source(source: str, signer: str | None, catalog: Catalog, *, yes: bool) -> int:
+    """Trust a source: what is locked here now, and with a key all that it signs."""
+    source = os.path.abspath(source) if os.path.isdir(source) else source
+    key = read_key(signer) if signer else None
+    if key is not None:
+        click.echo(f"{one_line(source)}: every revision signed by {one_line(key)} is trusted, in every project")
+        if not yes and not click.confirm("Trust this key for it?", default=False):
+            return 1
+        source_trust.add_signer(source, key)
+    here = [
+        (layer.name, locked)
+        for layer in catalog.layers
+        for _, locked in declarations.read(layer.directory, layer.name).packs
+        if locked and locked.source == source and layer.name != "managed"
+    ]
+    refused = sum(not trust_pack(layer, locked, yes=yes) for layer, locked in here)
+    if not here and key is None:
+        click.echo(f"nothing here names {one_line(source)}: its revisions are shown when a project names one")
+        return 1
+    for line in wired(catalog):
+        click.echo(line)
+    return 1 if refused else 0

@@ -1,0 +1,103 @@
+"""The packs of a layer: its `hooks.toml` and `hooks.lock`, and changes to both."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..basics import places
+from ..catalog import layer_settings, packs
+from ..catalog.packs import LockedPack, NamedPack
+from ..errors import HookError
+from ..install import settings_change, toml_editor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class Declarations(NamedTuple):
+    """The packs that a directory of hooks names, each with its entry in the lock, or None."""
+
+    directory: str
+    layer: str
+    packs: tuple[tuple[NamedPack, LockedPack | None], ...]
+
+    @property
+    def file(self) -> str:
+        return f"{self.directory}/{layer_settings.FILE}"
+
+    @property
+    def lock(self) -> str:
+        return f"{self.directory}/{packs.FILE}"
+
+    def named(self, name: str) -> tuple[NamedPack, LockedPack | None]:
+        """Return the pack of a name or source. Raises `HookError` if there is none."""
+        for pack, locked in self.packs:
+            if name in (pack.source, locked.name if locked else default_name(pack.source)):
+                return pack, locked
+        known = ", ".join(locked.name if locked else pack.source for pack, locked in self.packs)
+        raise HookError(
+            f"{self.file} names no pack {name!r}", f"its packs: {known}" if known else "add one: tenterhook pack add"
+        )
+
+
+def read(directory: str, layer: str) -> Declarations:
+    """Return the packs of a directory. Raises `HookError` if a file cannot be read."""
+    file, lock = f"{directory}/{layer_settings.FILE}", f"{directory}/{packs.FILE}"
+    if not os.path.lexists(file):
+        return Declarations(directory, layer, ())
+    named, problems = packs.named(file)
+    if problems and not named:
+        raise HookError(f"{file}: {problems[0].message}", problems[0].remedy)
+    locked = {each.source: each for each in packs.read_lock(lock)} if os.path.lexists(lock) else {}
+    return Declarations(directory, layer, tuple((each, locked.get(each.source)) for each in named))
+
+
+def write(declared: Declarations, source: str, changed: tuple[NamedPack, LockedPack] | None) -> None:
+    """Add or replace the pack of a source in `hooks.toml` and the lock; with None, remove it.
+
+    Each file is the old or the new one at any time. The lock has both entries first, so that no pack is without one.
+    """
+    before = [locked for _, locked in declared.packs if locked]
+    after = [each for each in before if each.source != source] + ([changed[1]] if changed else [])
+    places.make_directories(declared.directory)
+    _write_lock(declared.lock, [*after, *(each for each in before if each not in after)])
+    entries = [_entry(changed[0])] if changed else []
+
+    def is_ours(entry: Any) -> bool:
+        return isinstance(entry, dict) and entry.get("source") == source
+
+    settings_change.edit_file(declared.file, lambda text: toml_editor.with_tables(text, ("packs",), entries, is_ours))
+    _write_lock(declared.lock, after)
+
+
+def _write_lock(file: str, locked: Sequence[LockedPack]) -> None:
+    if locked:
+        text = packs.lock_text(dict.fromkeys(locked))
+        places.replace_file(file, text.encode(), sync=True)
+        os.chmod(file, 0o644)  # it is committed, and holds no secrets
+    elif os.path.lexists(file):
+        os.unlink(file)
+
+
+def _entry(pack: NamedPack) -> dict[str, Any]:
+    entry: dict[str, Any] = {"source": pack.source}
+    entry |= {"rev": pack.rev} if pack.rev else {}
+    entry |= {"only": list(pack.only)} if pack.only is not None else {}
+    settings: Mapping[str, Any] = pack.settings
+    return {**entry, **({"settings": dict(settings)} if settings else {})}
+
+
+def default_name(source: str) -> str:
+    return os.path.basename(source.rstrip("/").removesuffix(".git"))
+
+
+def same_names(declared: Declarations, pack: NamedPack, locked: LockedPack) -> list[str]:
+    """Return the hooks of a pack whose names hooks of other packs there have."""
+    taken = {
+        hook.name
+        for other, found in declared.packs
+        if found and other.source != pack.source
+        for hook in found.chosen(other.only)
+    }
+    return sorted(taken & {hook.name for hook in locked.chosen(pack.only)})

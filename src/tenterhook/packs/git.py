@@ -1,0 +1,231 @@
+"""Git for packs: fetching a source into a bare repository of ours, and reading a revision there. Nothing of it is run.
+
+The person's own git configuration applies, for credentials and mirrors (`url.….insteadOf`); hooks, filters, external
+diffs and protocols that run commands do not.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..basics import places, processes
+from ..errors import HookError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+LARGEST = 200 * 1024 * 1024  # bytes of a source's history
+_LONGEST = 300  # seconds
+_SAFE = (
+    *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "protocol.ext.allow=never"),
+    *("-c", "fetch.recurseSubmodules=no", "-c", "gc.auto=0", "-c", "core.attributesFile=/dev/null"),
+)
+_NO_QUESTIONS = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+_HEADS, _TAGS = "refs/remotes/pack/", "refs/tags/"
+
+
+class Entry(NamedTuple):
+    """One file of a revision."""
+
+    path: str
+    mode: str  # as git writes it: 100644, 100755, 120000 (a link), 160000 (a submodule)
+    object_id: str
+    size: int
+
+
+class Revision(NamedTuple):
+    """A revision that a name stands for now."""
+
+    rev: str
+    commit: str
+    tree: str
+    tag: str = ""  # the tag object, if it is one
+    date: int = 0  # of the tag or the commit, in seconds since 1970
+
+
+class Repository:
+    """The bare repository of one source in our cache."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self._directory = f"{places.cache()}/packs/{places.file_name(source)}.git"
+
+    def fetch(self) -> None:
+        """Fetch every branch and tag. Raises `HookError` if that fails, or if the source is too large."""
+        if shutil.which("git") is None:
+            raise HookError("git is not installed", "install git: packs are fetched with it")
+        places.make_private(os.path.dirname(self._directory))
+        if not os.path.isdir(f"{self._directory}/objects"):
+            self._git("init", "--quiet", "--bare", self._directory, at=False)
+        refs = (f"+refs/heads/*:{_HEADS}*", f"+refs/tags/*:{_TAGS}*", "+HEAD:refs/pack/HEAD")
+        command = self._command("fetch", "--quiet", "--prune", "--no-write-fetch-head", self.source, *refs)
+        with tempfile.TemporaryFile() as said:
+            process = subprocess.Popen(  # git, with a source that the person named
+                command, env=_environment(), stdin=subprocess.DEVNULL, stderr=said, start_new_session=True
+            )
+            watch = _SizeWatch(self._directory, process)
+            try:
+                status = process.wait(_LONGEST)
+            except subprocess.TimeoutExpired:
+                raise HookError(f"{self.source} took longer than {_LONGEST} seconds", "try again later") from None
+            finally:
+                watch.end()
+                if process.returncode is None:
+                    processes.signal_group(process.pid, signal.SIGKILL)
+                    process.wait()
+            said.seek(0)
+            text = said.read(4000).decode("utf-8", "replace").strip()
+        if watch.is_exceeded:
+            shutil.rmtree(self._directory, ignore_errors=True)
+            remedy = "keep hooks in a repository of their own"
+            raise HookError(f"{self.source} is larger than {LARGEST >> 20} MiB", remedy)
+        if status != 0:
+            lines = [line for line in text.splitlines() if line.strip()]
+            why = re.sub(r"^(fatal|error): ", "", lines[0]) if lines else f"git ended with {status}"
+            raise HookError(
+                f"{self.source} cannot be fetched: {why}",
+                "check the address and your access; what is in the store stays in force",
+            )
+
+    def resolve(self, rev: str) -> Revision:
+        """Return what a tag, branch or commit stands for; without a name, the source's default branch."""
+        for name in (f"{_TAGS}{rev}", f"{_HEADS}{rev}", rev) if rev else ("refs/pack/HEAD",):
+            if rev and name == rev and not re.fullmatch(r"[0-9a-f]{7,64}", rev):
+                break
+            found = self._ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+            if found:
+                tag = self._ask("rev-parse", "--verify", "--quiet", name) or ""
+                is_tag = bool(tag) and self._ask("cat-file", "-t", tag) == "tag"
+                return self._revision(rev, found, tag if is_tag else "")
+        known = ", ".join(each.rev for each in self.tags()[:5])
+        raise HookError(f"{self.source} has no {rev or 'commit'}", f"its newest tags: {known}" if known else "see rev")
+
+    def _revision(self, rev: str, commit: str, tag: str = "") -> Revision:
+        tree = self._ask("rev-parse", f"{commit}^{{tree}}") or ""
+        date = self._ask("log", "-1", "--format=%ct", commit) or "0"
+        if tag:
+            tagged = re.search(r"^tagger .* (\d+) [+-]\d+$", self._ask("cat-file", "tag", tag) or "", re.MULTILINE)
+            date = tagged[1] if tagged else date
+        return Revision(rev, commit, tree, tag, int(date))
+
+    def tags(self) -> list[Revision]:
+        """Return the tags, the newest version first."""
+        names = (self._ask("tag", "--list", "--sort=-version:refname") or "").splitlines()
+        return [self.resolve(name) for name in names]
+
+    def is_branch(self, rev: str) -> bool:
+        return not rev or self._ask("rev-parse", "--verify", "--quiet", f"{_HEADS}{rev}") is not None
+
+    def has(self, commit: str) -> bool:
+        return self._ask("cat-file", "-e", f"{commit}^{{commit}}") is not None
+
+    def descends(self, newer: str, older: str) -> bool:
+        """Whether a commit has another one in its history."""
+        return self._ask("merge-base", "--is-ancestor", older, newer) is not None
+
+    def files(self, commit: str) -> list[Entry]:
+        """Return every file of a commit."""
+        output = self._git("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+        entries = []
+        for row in output.split(b"\0"):
+            about, tab, path = row.partition(b"\t")
+            if tab:
+                mode, _, object_id, size = about.decode().split()
+                entries.append(Entry(os.fsdecode(path), mode, object_id, int(size) if size != "-" else 0))
+        return entries
+
+    def contents(self, entries: Sequence[Entry]) -> Iterator[bytes]:
+        """Yield the bytes of files as they were committed: no filter and no change of line endings applies."""
+        wanted = "".join(f"{entry.object_id}\n" for entry in entries).encode()
+        output = self._git("cat-file", "--batch", given=wanted)
+        at = 0
+        for entry in entries:
+            head = output.index(b"\n", at) + 1
+            yield output[head : head + entry.size]
+            at = head + entry.size + 1
+
+    def signer(self, revision: Revision, keys: Sequence[str]) -> str:
+        """Return the key that signed a tag or commit, of those that are trusted; empty if none of them did."""
+        for key in keys:
+            with tempfile.NamedTemporaryFile("w", prefix="tenterhook-signers-") as allowed:
+                allowed.write(f'* namespaces="git" {key}\n')
+                allowed.flush()
+                options = ("-c", "gpg.format=ssh", "-c", f"gpg.ssh.allowedSignersFile={allowed.name}")
+                asked = [("verify-commit", revision.commit)]
+                if revision.tag:
+                    asked.insert(0, ("verify-tag", revision.tag))
+                if any(self._ask(*options, *each) is not None for each in asked):
+                    return key
+        return ""
+
+    def _command(self, *arguments: str, at: bool = True) -> list[str]:
+        return ["git", *_SAFE, *(("-C", self._directory) if at else ()), *arguments]
+
+    def _git(self, *arguments: str, given: bytes = b"", at: bool = True) -> bytes:
+        ended = subprocess.run(  # git, on a repository of ours
+            self._command(*arguments, at=at),
+            env=_environment(),
+            input=given,
+            capture_output=True,
+            timeout=_LONGEST,
+            check=False,
+        )
+        if ended.returncode != 0:
+            why = ended.stderr.decode("utf-8", "replace").strip()
+            raise HookError(f"git {arguments[0]}: {why}", "remove the cache of packs and try again")
+        return ended.stdout
+
+    def _ask(self, *arguments: str) -> str | None:
+        """Return what git prints; None if it ends with an error."""
+        try:
+            return self._git(*arguments).decode("utf-8", "replace").strip()
+        except HookError:
+            return None
+
+
+class _SizeWatch:
+    """Ends a fetch whose repository becomes too large: git has no limit of its own for that."""
+
+    def __init__(self, directory: str, process: subprocess.Popen[bytes]) -> None:
+        self.is_exceeded = False
+        self._directory, self._process = directory, process
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread.start()
+
+    def _look(self) -> None:
+        while not self._over.wait(0.1):
+            if _size(self._directory) > LARGEST:
+                self.is_exceeded = True
+                processes.signal_group(self._process.pid, signal.SIGKILL)
+                return
+
+    def end(self) -> None:
+        self._over.set()
+        self._thread.join()
+        self.is_exceeded = self.is_exceeded or _size(self._directory) > LARGEST
+
+
+def _size(directory: str) -> int:
+    total = 0
+    for above, _, names in os.walk(directory):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(above, name)).st_size
+            except OSError:  # git has renamed it
+                pass
+    return total
+
+
+def _environment() -> dict[str, str]:
+    """Return the caller's environment without variables that make git use another repository or run programs."""
+    kept = ("GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_PROXY_SSL_CAINFO", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
+    given = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in kept}
+    return {**given, **_NO_QUESTIONS}

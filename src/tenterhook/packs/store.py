@@ -1,0 +1,251 @@
+"""The store of fetched packs: `<tree>/<hook>/…`, read-only, named by its content, checked before it is used."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import tomllib
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import __version__
+from ..basics import places
+from ..catalog import fingerprints, packs
+from ..catalog.packs import LockedHook, LockedPack
+from ..errors import HookError, Problem
+from ..formats import folder as folder_format
+from .git import Entry, Repository, Revision
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+PACK_FILE = "pack.toml"
+_KEYS = ("name", "description", "requires", "hooks")
+_LARGEST = 16 * 1024 * 1024  # bytes of one pack's hooks
+_READ_ONLY = 0o555
+_LINK, _SUBMODULE, _EXECUTABLE = "120000", "160000", "100755"
+
+
+class PackFile(NamedTuple):
+    """The content of a `pack.toml`."""
+
+    name: str
+    description: str = ""
+    requires: str = ""  # the lowest version of Tenterhook
+    hooks: tuple[str, ...] | None = None  # those in force by default
+
+
+class SourceFile(NamedTuple):
+    """One file of a pack: its bytes, or where a link leads."""
+
+    path: str
+    data: bytes
+    is_link: bool = False
+    is_executable: bool = False
+
+
+def fetch(source: str, rev: str, layer: str, signers: Iterable[str] = ()) -> LockedPack:
+    """Fetch a pack into the store and return its entry for the lock. Raises `HookError` if it cannot be used."""
+    if is_folder(source):
+        if rev:
+            raise HookError(f"{source} is no git repository, so it has no {rev}", "leave the revision out")
+        files = list(_read_folder(source))
+        return _stored(source, Revision("", "", ""), files, layer)
+    repository = Repository(source)
+    repository.fetch()
+    return fetched(repository, repository.resolve(rev), layer, signers)
+
+
+def fetched(repository: Repository, revision: Revision, layer: str, signers: Iterable[str] = ()) -> LockedPack:
+    """Put a revision of a repository that was fetched into the store."""
+    keys = list(signers)
+    signer = repository.signer(revision, keys)
+    if keys and not signer:
+        named = revision.rev or revision.commit[:12]
+        message = f"{named} of {repository.source} is not signed by a key that you trust for this source"
+        raise HookError(message, "have it signed, or trust its key: tenterhook trust --source URL --signer KEY")
+    pack = _stored(repository.source, revision, _read_revision(repository, revision.commit), layer)
+    return pack._replace(signer=signer)
+
+
+def is_folder(source: str) -> bool:
+    """Whether a source is a plain folder without git."""
+    return os.path.isdir(source) and not any(os.path.exists(f"{source}/{name}") for name in (".git", "HEAD"))
+
+
+def _read_revision(repository: Repository, commit: str) -> list[SourceFile]:
+    entries = repository.files(commit)
+    folders = _hook_folders(entry.path for entry in entries)
+    wanted: list[Entry] = []
+    for entry in entries:
+        if entry.path != PACK_FILE and not _is_below(entry.path, folders):
+            continue
+        if entry.mode == _SUBMODULE:
+            raise HookError(f"{repository.source}: {entry.path} is a submodule", "put the files themselves there")
+        wanted.append(entry)
+    _refuse_large(repository.source, sum(entry.size for entry in wanted))
+    return [
+        SourceFile(entry.path, data, entry.mode == _LINK, entry.mode == _EXECUTABLE)
+        for entry, data in zip(wanted, repository.contents(wanted), strict=True)
+    ]
+
+
+def _read_folder(source: str) -> Iterable[SourceFile]:
+    paths = [
+        os.path.relpath(os.path.join(above, name), source)
+        for above, directories, names in os.walk(source)
+        for name in (*names, *(each for each in directories if os.path.islink(os.path.join(above, each))))
+    ]
+    folders = _hook_folders(paths)
+    wanted = [path for path in paths if path == PACK_FILE or _is_below(path, folders)]
+    _refuse_large(source, sum(os.lstat(f"{source}/{path}").st_size for path in wanted))
+    for path in wanted:
+        full = f"{source}/{path}"
+        if os.path.islink(full):
+            yield SourceFile(path, os.fsencode(os.readlink(full)), is_link=True)
+            continue
+        if not os.path.isfile(full):
+            raise HookError(f"{full} is not a regular file", "remove it")
+        with open(full, "rb") as file:
+            yield SourceFile(path, file.read(), is_executable=bool(os.stat(full).st_mode & 0o111))
+
+
+def _refuse_large(source: str, size: int) -> None:
+    if size > _LARGEST:
+        raise HookError(f"the hooks of {source} hold more than {_LARGEST >> 20} MiB", "keep data outside of hooks")
+
+
+def _hook_folders(paths: Iterable[str]) -> list[str]:
+    """Return the folders with a HOOK.md, at the top of a pack or in its directory `hooks`."""
+    folders = [os.path.dirname(path) for path in paths if os.path.basename(path) == "HOOK.md"]
+    return [each for each in folders if each and (os.path.dirname(each) in ("", "hooks"))]
+
+
+def _is_below(path: str, folders: Iterable[str]) -> bool:
+    return any(path.startswith(f"{folder}/") for folder in folders)
+
+
+def _stored(source: str, revision: Revision, files: list[SourceFile], layer: str) -> LockedPack:
+    """Write files into the store unless it has them, and return the pack's entry for the lock."""
+    pack = _pack_file(source, files)
+    folders = _hook_folders(file.path for file in files)
+    if not folders:
+        raise HookError(f"{source} has no hooks", "a pack has folders with a HOOK.md, at its top or in hooks/")
+    names = [os.path.basename(folder) for folder in folders]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise HookError(f"{source} has two hooks called {sorted(twice)[0]}", "rename one of them")
+    above = packs.store(layer)
+    places.make_directories(above, 0o755 if layer == "managed" else 0o700)
+    temporary = tempfile.mkdtemp(prefix=".new-", dir=above)
+    try:
+        for folder in folders:
+            above_hook = os.path.dirname(folder)
+            for file in files:
+                if file.path.startswith(f"{folder}/"):
+                    _write(temporary, os.path.relpath(file.path, above_hook or "."), file)
+        os.chmod(temporary, 0o755 if layer == "managed" else 0o700)
+        for directory, _, _ in os.walk(temporary):
+            if directory != temporary:
+                os.chmod(directory, _READ_ONLY)
+        hooks = [_locked_hook(source, f"{temporary}/{name}", layer) for name in sorted(names)]
+        tree = revision.tree or f"folder-{_digest(hooks)}"
+        _move(temporary, f"{above}/{tree}", hooks)
+    finally:
+        _remove(temporary)
+    if unknown := set(pack.hooks or ()) - set(names):
+        raise HookError(f"{PACK_FILE} of {source} names a hook that it does not have: {sorted(unknown)[0]}", "fix it")
+    return LockedPack(pack.name, source, revision.rev, revision.commit, tree, tuple(hooks), pack.hooks)
+
+
+def _digest(hooks: Iterable[LockedHook]) -> str:
+    import hashlib
+
+    return hashlib.sha256("".join(f"{hook.name} {hook.digest}\n" for hook in hooks).encode()).hexdigest()[:40]
+
+
+def _pack_file(source: str, files: Iterable[SourceFile]) -> PackFile:
+    name = os.path.basename(source.rstrip("/").removesuffix(".git")) or "pack"
+    data = next((file.data for file in files if file.path == PACK_FILE and not file.is_link), None)
+    if data is None:
+        return PackFile(name)
+    try:
+        document: Mapping[str, Any] = tomllib.loads(data.decode())
+    except ValueError as error:
+        raise HookError(f"{PACK_FILE} of {source} is not valid TOML: {error}", "fix it there") from None
+    if "packs" in document:
+        raise HookError(
+            f"{PACK_FILE} of {source} names other packs, which a pack cannot", "name each of them in hooks.toml"
+        )
+    for key in ("name", "description", "requires"):
+        if not isinstance(document.get(key, ""), str):
+            raise HookError(f"{PACK_FILE} of {source}: '{key}' is not a text", "fix it there")
+    hooks = document.get("hooks")
+    if hooks is not None and not (isinstance(hooks, list) and all(isinstance(each, str) for each in hooks)):
+        raise HookError(f"{PACK_FILE} of {source}: 'hooks' is not a list of names", "fix it there")
+    requires = document.get("requires", "")
+    if requires and _version(requires) > _version(__version__):
+        raise HookError(
+            f"{source} needs Tenterhook {requires}; this is {__version__}", "upgrade Tenterhook, or take an older rev"
+        )
+    return PackFile(
+        document.get("name") or name, document.get("description", ""), requires, None if hooks is None else tuple(hooks)
+    )
+
+
+def _version(text: str) -> tuple[int, ...]:
+    parts = text.strip().removeprefix(">=").strip().split(".")
+    return tuple(int(part) if part.isdigit() else 0 for part in parts[:3])
+
+
+def _write(above: str, relative: str, file: SourceFile) -> None:
+    """Write one file as the store has it: only the executable bit is carried over."""
+    if any(part in ("", ".", "..") for part in relative.split("/")):
+        raise HookError(f"{relative}: no such file name can be stored", "rename it")
+    target = f"{above}/{relative}"
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    if file.is_link:
+        os.symlink(os.fsdecode(file.data), target)
+        return
+    if file.data.startswith(b"#!") and file.data.partition(b"\n")[0].endswith(b"\r"):
+        raise HookError(
+            f"{relative} has Windows line endings: the system does not find its interpreter",
+            "commit it with line feeds: '*.sh text eol=lf' in .gitattributes",
+        )
+    with open(target, "xb") as stream:
+        stream.write(file.data)
+    os.chmod(target, 0o555 if file.is_executable else 0o444)
+
+
+def _locked_hook(source: str, folder: str, layer: str) -> LockedHook:
+    try:
+        digest = fingerprints.of_folder(folder).hash
+    except fingerprints.Untrustable as error:
+        raise HookError(f"{source}: {error.message.replace(folder, os.path.basename(folder))}", error.remedy) from None
+    hook, problems = folder_format.read(folder, layer)
+    if hook is None:
+        problem: Problem = next(each for each in problems if each.severity == "error")
+        raise HookError(f"{source}: {os.path.basename(folder)}/HOOK.md: {problem.message}", problem.remedy)
+    if hook.name != os.path.basename(folder):
+        raise HookError(f"{source}: the hook {hook.name} is in the folder {os.path.basename(folder)}", "rename one")
+    return LockedHook(hook.name, digest, hook.declared, hook.tool, hook.pattern, hook.fail_closed)
+
+
+def _move(temporary: str, target: str, hooks: Iterable[LockedHook]) -> None:
+    """Move a tree to its place; one that is there and differs from what was fetched is replaced."""
+    if os.path.isdir(target):
+        if all(packs.difference(f"{target}/{hook.name}", hook.digest) is None for hook in hooks):
+            return
+        _remove(target)
+    try:
+        os.rename(temporary, target)
+    except OSError:
+        if not os.path.isdir(target):  # else another process was quicker
+            raise
+
+
+def _remove(directory: str) -> None:
+    for above, directories, _ in os.walk(directory):
+        for name in directories:
+            if not os.path.islink(f"{above}/{name}"):
+                os.chmod(f"{above}/{name}", 0o700)
+    shutil.rmtree(directory, ignore_errors=True)

@@ -1,0 +1,228 @@
+"""Hooks of packs: in force as the lock has them, refused where they must be, visible where they are not run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from packs.repositories import PackRepository
+from support import shell_call
+from tenterhook import Engine
+from tenterhook.catalog import packs, source_trust
+from tenterhook.catalog.packs import NamedPack
+from tenterhook.packs import declarations, store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tenterhook import Verdict
+    from tenterhook.catalog.packs import LockedPack
+    from tenterhook.errors import Problem
+
+
+@pytest.fixture
+def pack(tmp_path: Path) -> PackRepository:
+    made = PackRepository(tmp_path / "agent-hooks")
+    made.hook("no-deploy", "deploy")
+    made.hook("no-prod", "prod", metadata="on_failure: block, hosts: [a]")
+    made.commit("v1.0.0")
+    return made
+
+
+def use(pack: PackRepository, directory: Path, layer: str = "user", named: NamedPack | None = None) -> LockedPack:
+    """Name a pack in a directory of hooks, lock and trust it."""
+    locked = store.fetch(pack.source, "v1.0.0", layer)
+    named = named or NamedPack(pack.source, "v1.0.0")
+    declarations.write(declarations.read(str(directory), layer), pack.source, (named, locked))
+    source_trust.approve(locked)
+    return locked
+
+
+def own(home: Path) -> Path:
+    return home / ".config/agents/hooks"
+
+
+def decided(project: Path, command: str) -> Verdict:
+    return Engine.load(project=project).decide(shell_call(command))
+
+
+def problems_of(engine: Engine) -> tuple[Problem, ...]:
+    assert engine.catalog is not None
+    return engine.catalog.problems
+
+
+def outcomes(verdict: Verdict) -> list[tuple[str, str, str | None]]:
+    return [(run.hook.name, str(run.outcome), run.why) for run in verdict.runs]
+
+
+def folder(locked: LockedPack, name: str) -> str:
+    return f"{packs.store('user')}/{locked.tree}/{name}"
+
+
+def tamper(locked: LockedPack, name: str) -> None:
+    script = f"{folder(locked, name)}/scripts/run.sh"
+    os.chmod(script, 0o755)
+    with open(script, "w") as file:
+        file.write("#!/bin/sh\nexit 0\n")
+
+
+def test_a_hook_of_a_pack_runs_as_one_of_the_person(pack: PackRepository, home: Path, project: Path) -> None:
+    use(pack, own(home))
+    verdict = decided(project, "make deploy")
+    assert (verdict.decision, verdict.reason) == ("deny", "not this")
+    assert verdict.problems == ()
+
+
+@pytest.mark.promise("a hostile repository")
+def test_bytes_that_are_not_those_of_the_lock_never_run(pack: PackRepository, home: Path, project: Path) -> None:
+    """A pack's hook runs only with the bytes of `hooks.lock`; if it fails closed, its event is refused otherwise."""
+    locked = use(pack, own(home))
+    engine = Engine.load(project=project)
+    assert engine.decide(shell_call("make deploy")).denied
+    tamper(locked, "no-deploy")
+    tamper(locked, "no-prod")
+    for each in (engine, Engine.load(project=project)):
+        verdict = each.decide(shell_call("make deploy"))
+        assert not verdict.denied
+        assert verdict.runs[0].outcome in ("not_run", "failed")
+        assert "hooks.lock" in str((verdict.runs[0].why, verdict.runs[0].notes))
+        refused = each.decide(shell_call("psql prod"))
+        assert refused.denied, "it is to block when it fails"
+        assert "hooks.lock" in str(refused.reason)
+
+
+def test_a_pack_that_is_not_in_the_store_is_refused_where_it_is_closed(
+    pack: PackRepository, home: Path, project: Path
+) -> None:
+    locked = use(pack, own(home))
+    for name in ("no-deploy", "no-prod"):
+        for above, directories, _ in os.walk(folder(locked, name)):
+            for each in (above, *(f"{above}/{directory}" for directory in directories)):
+                os.chmod(each, 0o755)
+    shutil.rmtree(os.path.dirname(folder(locked, "x")))
+    engine = Engine.load(project=project)
+    assert engine.decide(shell_call("psql prod")).denied
+    assert not engine.decide(shell_call("make deploy")).denied
+    assert {problem.code for problem in problems_of(engine)} == {"pack-differs"}
+    store.fetch(pack.source, "v1.0.0", "user")
+    assert engine.decide(shell_call("make deploy")).denied, "it is back without a restart"
+
+
+@pytest.mark.parametrize("broken", ["[[packs]]\nname", "schema = 2\n", "schema = 1\n[[packs]]\nname = 5\n"])
+def test_packs_stay_in_force_if_the_lock_is_broken(
+    pack: PackRepository, home: Path, project: Path, broken: str
+) -> None:
+    use(pack, own(home))
+    Engine.load(project=project).decide(shell_call("ls"))
+    (own(home) / "hooks.lock").write_text(broken)
+    engine = Engine.load(project=project)
+    assert engine.decide(shell_call("make deploy")).denied
+    assert [problem.code for problem in problems_of(engine)] == ["bad-lock"]
+
+
+@pytest.mark.parametrize("name", ["hooks.toml", "hooks.lock"])
+def test_packs_stay_in_force_if_a_file_is_gone_or_not_toml(
+    pack: PackRepository, home: Path, project: Path, name: str
+) -> None:
+    use(pack, own(home))
+    Engine.load(project=project).decide(shell_call("ls"))
+    (own(home) / name).write_text("[[")
+    assert decided(project, "make deploy").denied
+    (own(home) / name).unlink()
+    assert decided(project, "make deploy").denied
+
+
+def test_a_revision_that_was_changed_by_hand_leaves_the_locked_one_in_force(
+    pack: PackRepository, home: Path, project: Path
+) -> None:
+    use(pack, own(home))
+    file = own(home) / "hooks.toml"
+    file.write_text(file.read_text().replace("v1.0.0", "v2.0.0"))
+    engine = Engine.load(project=project)
+    assert engine.decide(shell_call("make deploy")).denied
+    assert [problem.code for problem in problems_of(engine)] == ["pack-not-locked"]
+
+
+def test_only_some_hooks_with_settings(pack: PackRepository, home: Path, project: Path) -> None:
+    named = NamedPack(pack.source, "v1.0.0", ("no-prod",), {"no-prod": {"hosts": ["db1"]}})
+    use(pack, own(home), named=named)
+    engine = Engine.load(project=project)
+    assert [hook.name for hook in engine.hooks] == ["no-prod"]
+    assert engine.hooks[0].metadata == {"on_failure": "block", "hosts": ["db1"]}
+
+
+def test_a_name_that_the_pack_does_not_have_is_a_problem(pack: PackRepository, home: Path, project: Path) -> None:
+    use(pack, own(home), named=NamedPack(pack.source, "v1.0.0", ("no-prod", "gone")))
+    engine = Engine.load(project=project)
+    assert [problem.message for problem in problems_of(engine)] == ["the pack agent-hooks has no hook 'gone'"]
+    assert engine.decide(shell_call("psql prod")).denied
+
+
+@pytest.mark.promise("a hostile repository")
+def test_a_projects_pack_runs_once_its_source_is_trusted_and_no_longer_when_it_is_not(
+    pack: PackRepository, project: Path
+) -> None:
+    """Hooks of a pack that a repository names run only while its source is trusted at that revision."""
+    use(pack, project / ".agents/hooks", "project")
+    assert decided(project, "make deploy").denied
+    source_trust.revoke(pack.source)
+    verdict = decided(project, "make deploy")
+    assert outcomes(verdict) == [("no-deploy", "not_run", "untrusted")]
+    assert not decided(project, "psql prod").denied, "what was never trusted refuses nothing"
+
+
+def test_settings_of_an_untrusted_project_do_not_reach_a_hook(pack: PackRepository, project: Path) -> None:
+    named = NamedPack(pack.source, "v1.0.0", None, {"no-prod": {"hosts": ["theirs"]}})
+    use(pack, project / ".agents/hooks", "project", named)
+    engine = Engine.load(project=project)
+    hook = next(hook for hook in engine.hooks if hook.name == "no-prod")
+    assert hook.metadata["hosts"] == ["a"]
+    assert {problem.code for problem in problems_of(engine)} == {"untrusted-settings"}
+
+
+def test_the_same_pack_of_person_and_project_runs_once(pack: PackRepository, home: Path, project: Path) -> None:
+    use(pack, own(home))
+    use(pack, project / ".agents/hooks", "project")
+    assert len(decided(project, "make deploy").runs) == 1
+
+
+def test_the_lock_is_the_same_text_whatever_the_order() -> None:
+    hooks = tuple(packs.LockedHook(name, "d" * 64, "pre-tool-call", closed=name == "b") for name in "ab")
+    one, two = (packs.LockedPack(name, f"s-{name}", "v1", "c", "t", hooks) for name in ("one", "two"))
+    text = packs.lock_text([two, one._replace(hooks=hooks[::-1])])
+    assert text == packs.lock_text([one, two])
+
+
+def test_the_lock_that_was_written_is_read(tmp_path: Path) -> None:
+    hook = packs.LockedHook("a.b", "d" * 64, "PreToolUse", "Shell", 'x"y', closed=True)
+    pack = packs.LockedPack("p", "git@example.org:a/b", "v1", "c", "t", (hook,), ("a.b",), "ssh-ed25519 AAAA")
+    (tmp_path / "hooks.lock").write_text(packs.lock_text([pack]))
+    assert packs.read_lock(str(tmp_path / "hooks.lock")) == [pack]
+
+
+def test_in_shadow_mode_the_old_hook_is_enforced_until_the_time_is_over(
+    pack: PackRepository, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = use(pack, own(home))
+    pack.hook("no-deploy", "deploy", reason="the new one")
+    pack.commit("v1.1.0")
+    until = time.time() + 3600
+    new = store.fetch(pack.source, "v1.1.0", "user")._replace(before=old, shadow_until=until)
+    source_trust.approve(new)
+    declared = declarations.read(str(own(home)), "user")
+    declarations.write(declared, pack.source, (NamedPack(pack.source, "v1.1.0"), new))
+    engine = Engine.load(project=project)
+    verdict = engine.decide(shell_call("make deploy"))
+    assert verdict.reason == "not this"
+    assert sorted((run.hook.is_shadow, run.stderr.strip()) for run in verdict.runs) == [
+        (False, "not this"),
+        (True, "the new one"),
+    ]
+    assert [hook.name for hook in engine.hooks].count("no-prod") == 1, "it is the same in both"
+    monkeypatch.setattr(time, "time", lambda: until + 1)
+    verdict = engine.decide(shell_call("make deploy"))
+    assert (verdict.reason, len(verdict.runs)) == ("the new one", 1)

@@ -1,0 +1,61 @@
+"""`tenterhook pack update` and `pack diff`: newer tags, moved tags, rewritten branches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cli.packs_in_use import CASE, DEPLOY
+from packs.repositories import PackRepository, git
+from support import tenterhook, trigger
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_update_shows_the_difference_runs_the_cases_and_moves_to_the_newest_tag(
+    pack: PackRepository, repository: Path
+) -> None:
+    pack.hook("no-deploy", "deploy", reason="ask the team")
+    cases = pack.path / "hooks/no-deploy/cases"
+    cases.mkdir()
+    (cases / "blocks.toml").write_text(CASE)
+    pack.commit("v1.1.0")
+    shown = tenterhook("pack", "diff", "agent-hooks", "--project").stdout
+    assert "-echo not this >&2" in shown
+    assert "+echo ask the team >&2" in shown
+    assert trigger(*DEPLOY)["reason"] == "not this"
+    updated = tenterhook("pack", "update", "--project", "--yes")
+    assert "1 case passed, 0 failed" in updated.stdout
+    assert "of the last 7 days replayed" in updated.stdout
+    assert trigger(*DEPLOY)["reason"] == "ask the team"
+    assert 'rev = "v1.1.0"' in (repository / ".agents/hooks/hooks.toml").read_text()
+    assert "is up to date" in tenterhook("pack", "update", "--project").stdout
+    back = tenterhook("pack", "update", "agent-hooks", "--project", "--to", "v1.0.0", "--yes")
+    assert back.returncode == 0
+    assert trigger(*DEPLOY)["reason"] == "not this"
+
+
+def test_a_new_tag_waits_for_the_cooldown(pack: PackRepository, repository: Path) -> None:
+    pack.hook("no-deploy", "deploy", reason="older")
+    pack.commit("v1.1.0", GIT_AUTHOR_DATE="2026-01-01T00:00:00Z", GIT_COMMITTER_DATE="2026-01-01T00:00:00Z")
+    pack.hook("no-deploy", "deploy", reason="new")
+    pack.commit("v1.2.0")
+    tenterhook("pack", "update", "--project", "--cooldown", "7d", "--yes")
+    assert trigger(*DEPLOY)["reason"] == "older"
+
+
+def test_a_moved_tag_and_a_rewritten_branch_are_refused(pack: PackRepository, repository: Path, home: Path) -> None:
+    assert tenterhook("pack", "add", f"{pack.source}@main", "--yes").returncode == 0
+    before = git(pack.path, "rev-parse", "HEAD")
+    pack.hook("no-deploy", "deploy", reason="moved")
+    git(pack.path, "add", "-A")
+    git(pack.path, "commit", "-q", "--amend", "-m", "rewritten")
+    git(pack.path, "tag", "-f", "v1.0.0")
+    moved = tenterhook("pack", "update", "--project", "--yes")
+    assert moved.returncode == 1
+    assert f"the tag v1.0.0 was moved, from {before[:12]}" in moved.stderr
+    rewritten = tenterhook("pack", "update", "--yes")
+    assert rewritten.returncode == 1
+    assert "the history of main was rewritten" in rewritten.stderr
+    assert trigger(*DEPLOY)["reason"] == "not this", "what is locked stays in force"
+    assert tenterhook("pack", "update", "agent-hooks", "--to", "main", "--yes").returncode == 0

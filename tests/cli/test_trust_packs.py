@@ -1,0 +1,48 @@
+"""Trust in a source: once per person, by a key, and its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cli.packs_in_use import decision, other_person
+from packs.repositories import PackRepository, git, new_key
+from support import tenterhook
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_clone_is_protected_after_one_trust_and_a_second_repository_at_once(
+    repository: Path, home: Path, tmp_path: Path
+) -> None:
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(repository), str(clone))
+    assert decision(cwd=clone) == "deny", "the same person trusts the source already"
+    other = other_person(home)
+    assert decision(cwd=clone, env=other) == "none"
+    trusted = tenterhook("trust", "--all", "--yes", cwd=clone, env=other)
+    assert "echo not this >&2" in trusted.stdout, "all of it is shown"
+    assert decision(cwd=clone, env=other) == "deny"
+    assert decision(cwd=repository, env=other) == "deny", "once per person, not once per repository"
+    ended = tenterhook("untrust", "--source", str(tmp_path / "agent-hooks"), "--yes", env=other)
+    assert ended.returncode == 0
+    assert decision(cwd=clone, env=other) == decision(cwd=repository, env=other) == "none"
+    assert decision(cwd=clone) == "deny", "of the other person nothing ended"
+
+
+def test_with_a_trusted_key_signed_revisions_need_no_look_and_others_are_refused(
+    pack: PackRepository, repository: Path, home: Path, tmp_path: Path
+) -> None:
+    key = new_key(tmp_path / "key")
+    person = other_person(home)
+    unsigned = tenterhook("trust", "--source", pack.source, "--signer", f"{key}.pub", "--yes", env=person)
+    assert unsigned.returncode == 1
+    assert "not signed" in unsigned.stderr
+    assert decision(env=person) == "none"
+    pack.hook("no-deploy", "deploy", reason="signed")
+    pack.commit("v1.1.0", key=key)
+    assert tenterhook("pack", "update", "--project", "--yes").returncode == 0
+    trusted = tenterhook("trust", "--source", pack.source, "--yes", env=person)
+    assert "signed by ssh-ed25519" in trusted.stdout
+    assert "echo signed" not in trusted.stdout
+    assert decision(env=person) == "deny"

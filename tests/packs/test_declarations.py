@@ -1,0 +1,46 @@
+"""`hooks.toml` and `hooks.lock` of a directory: changed together, the rest of the file kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tenterhook.catalog.packs import LockedHook, LockedPack, NamedPack
+from tenterhook.errors import HookError
+from tenterhook.packs import declarations
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOCKED = LockedPack("p", "https://example.org/p.git", "v1", "c", "t", (LockedHook("guard", "d", "pre-tool-call"),))
+NAMED = NamedPack(LOCKED.source, "v1", ("guard",), {"guard": {"hosts": ["a"]}})
+
+
+def test_a_pack_is_added_changed_and_removed_and_the_rest_of_the_file_stays(tmp_path: Path) -> None:
+    file = tmp_path / "hooks.toml"
+    file.write_text("# mine\n[hooks]\ndebug = false  # as usual\n")
+    declarations.write(declarations.read(str(tmp_path), "user"), LOCKED.source, (NAMED, LOCKED))
+    assert declarations.read(str(tmp_path), "user").packs == ((NAMED, LOCKED),)
+    newer = LOCKED._replace(rev="v2", commit="c2")
+    declarations.write(declarations.read(str(tmp_path), "user"), LOCKED.source, (NAMED._replace(rev="v2"), newer))
+    assert declarations.read(str(tmp_path), "user").packs == ((NAMED._replace(rev="v2"), newer),)
+    declarations.write(declarations.read(str(tmp_path), "user"), LOCKED.source, None)
+    assert file.read_text() == "# mine\n[hooks]\ndebug = false  # as usual\n"
+    assert not (tmp_path / "hooks.lock").exists()
+
+
+def test_a_pack_is_found_by_name_or_source(tmp_path: Path) -> None:
+    declarations.write(declarations.read(str(tmp_path), "user"), LOCKED.source, (NAMED, LOCKED))
+    declared = declarations.read(str(tmp_path), "user")
+    assert declared.named("p") == declared.named(LOCKED.source) == (NAMED, LOCKED)
+    with pytest.raises(HookError, match="its packs: p"):
+        declared.named("q")
+
+
+def test_hooks_that_two_packs_have_are_told(tmp_path: Path) -> None:
+    declarations.write(declarations.read(str(tmp_path), "user"), LOCKED.source, (NAMED, LOCKED))
+    declared = declarations.read(str(tmp_path), "user")
+    other = LOCKED._replace(source="other")
+    assert declarations.same_names(declared, NamedPack("other"), other) == ["guard"]
+    assert declarations.same_names(declared, NamedPack("other", only=()), other) == []

@@ -1,0 +1,125 @@
+"""The store: what is fetched, what is refused, and that nothing of a pack is run."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from packs.repositories import PackRepository, git, write_hook
+from tenterhook import __version__
+from tenterhook.catalog import packs
+from tenterhook.errors import HookError
+from tenterhook.packs import store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def test_hooks_are_stored_read_only_with_a_hash_for_each(pack: PackRepository, home: Path) -> None:
+    pack.hook("no-prod", "prod", metadata="on_failure: block")
+    commit = pack.commit("v1.1.0")
+    locked = store.fetch(pack.source, "v1.1.0", "user")
+    tree = git(pack.path, "rev-parse", "HEAD^{tree}")
+    assert (locked.name, locked.commit, locked.tree) == ("agent-hooks", commit, tree)
+    assert [(hook.name, hook.event, hook.pattern, hook.closed) for hook in locked.hooks] == [
+        ("no-deploy", "pre-tool-call", "deploy", False),
+        ("no-prod", "pre-tool-call", "prod", True),
+    ]
+    folder = home / ".local/share/tenterhook/packs" / locked.tree / "no-prod"
+    assert packs.difference(str(folder), locked.hooks[1].digest) is None
+    assert oct(os.stat(folder / "scripts/run.sh").st_mode & 0o777) == "0o555"
+    assert oct(os.stat(folder / "HOOK.md").st_mode & 0o777) == "0o444"
+    assert store.fetch(pack.source, "v1.1.0", "user") == locked, "the same again"
+
+
+def test_a_folder_without_git_is_a_pack_too(tmp_path: Path) -> None:
+    write_hook(tmp_path / "plain" / "no-deploy", "deploy")
+    first = store.fetch(str(tmp_path / "plain"), "", "user")
+    assert first.commit == ""
+    write_hook(tmp_path / "plain" / "no-deploy", "deploy", reason="otherwise")
+    assert store.fetch(str(tmp_path / "plain"), "", "user").tree != first.tree
+    with pytest.raises(HookError, match="no git repository"):
+        store.fetch(str(tmp_path / "plain"), "v1", "user")
+
+
+def test_a_damaged_store_is_repaired_by_fetching(pack: PackRepository) -> None:
+    locked = store.fetch(pack.source, "v1.0.0", "user")
+    script = f"{packs.store('user')}/{locked.tree}/no-deploy/scripts/run.sh"
+    os.chmod(script, 0o755)
+    with open(script, "a") as file:
+        file.write("exit 0\n")
+    assert packs.difference(os.path.dirname(os.path.dirname(script)), locked.hooks[0].digest)
+    store.fetch(pack.source, "v1.0.0", "user")
+    assert packs.difference(os.path.dirname(os.path.dirname(script)), locked.hooks[0].digest) is None
+
+
+def _submodule(pack: PackRepository) -> None:
+    PackRepository(pack.path / "hooks/no-deploy/lib").commit()
+
+
+def _in_pack_file(text: str) -> Callable[[PackRepository], None]:
+    def change(pack: PackRepository) -> None:
+        (pack.path / "pack.toml").write_text(text)
+
+    return change
+
+
+def _link(pack: PackRepository) -> None:
+    (pack.path / "hooks/no-deploy/lib").symlink_to("../../secrets")
+
+
+def _line_endings(pack: PackRepository) -> None:
+    (pack.path / "hooks/no-deploy/scripts/run.sh").write_bytes(b"#!/bin/sh\r\nexit 2\r\n")
+
+
+def _same_name(pack: PackRepository) -> None:
+    write_hook(pack.path / "no-deploy", "other")
+
+
+def _broken(pack: PackRepository) -> None:
+    (pack.path / "hooks/no-deploy/HOOK.md").write_text("---\nname: no-deploy\ntrigger: nothing\n---\n")
+
+
+def _empty(pack: PackRepository) -> None:
+    git(pack.path, "rm", "-rq", "hooks")
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (_submodule, "hooks/no-deploy/lib is a submodule"),
+        (_link, "no-deploy/lib is a link that leads out"),
+        (_line_endings, "Windows line endings"),
+        (_same_name, "two hooks called no-deploy"),
+        (_broken, "unknown event 'nothing'"),
+        (_empty, "has no hooks"),
+        (_in_pack_file("name = "), "pack.toml of .* is not valid TOML"),
+        (_in_pack_file("name = 5"), "'name' is not a text"),
+        (_in_pack_file('hooks = "all"'), "'hooks' is not a list"),
+        (_in_pack_file('hooks = ["gone"]'), "names a hook that it does not have: gone"),
+        (_in_pack_file('requires = "99.1"'), f"needs Tenterhook 99.1; this is {__version__}"),
+        (_in_pack_file('[[packs]]\nsource = "other"'), "names other packs, which a pack cannot"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None) if callable(value) else None,
+)
+def test_a_pack_that_cannot_be_used_is_a_clear_error(
+    pack: PackRepository, change: Callable[[PackRepository], None], error: str
+) -> None:
+    change(pack)
+    pack.commit("v1.1.0")
+    with pytest.raises(HookError, match=error) as raised:
+        store.fetch(pack.source, "v1.1.0", "user")
+    assert raised.value.remedy
+    left = os.listdir(packs.store("user")) if os.path.isdir(packs.store("user")) else []
+    assert not [name for name in left if name.startswith(".")]
+
+
+def test_an_older_version_is_enough(pack: PackRepository) -> None:
+    (pack.path / "pack.toml").write_text('name = "team"\nrequires = "0.0.1"\nhooks = []\n')
+    pack.commit("v1.1.0")
+    locked = store.fetch(pack.source, "v1.1.0", "user")
+    assert (locked.name, locked.default, locked.chosen(None)) == ("team", (), [])
+    assert [hook.name for hook in locked.chosen(["no-deploy"])] == ["no-deploy"]
