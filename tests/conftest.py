@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes start here; each would compile all of us
+
+# A suite that a shell started in the background would otherwise ignore Ctrl-C, and so would all that it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "tenterhook",
@@ -33,7 +37,8 @@ SLOW = (
     *("authoring/convert/test_commands", "authoring/convert/test_round_trips", "authoring/test_sandbox"),
     *("authoring/test_suites", "authoring/test_templates", "authoring/test_worker"),
     *("basics/test_agent_marks", "basics/test_extras_installed"),
-    *("bundled_agent/test_background", "bundled_agent/test_compaction", "bundled_agent/test_killed"),
+    *("bundled_agent/test_background", "bundled_agent/test_compaction", "bundled_agent/test_events"),
+    "bundled_agent/test_killed",
     *("bundled_agent/test_network", "bundled_agent/test_payloads", "bundled_agent/test_replay"),
     *("bundled_agent/test_scripted", "bundled_agent/test_subagents", "bundled_agent/test_terminal"),
     *(

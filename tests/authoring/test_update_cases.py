@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @given(expect=EXPECTS, actual=actuals(), layout=st.integers(0, 5))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_an_update_writes_into_the_file_exactly_what_was_meant(
     tmp_path_factory: pytest.TempPathFactory, expect: dict[str, Any], actual: dict[str, Any], layout: int
 ) -> None:

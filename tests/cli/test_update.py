@@ -179,7 +179,7 @@ def test_an_agent_cannot_update_but_look(home: Path, project: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "bomb"])
-@pytest.mark.parametrize("name", ["protect-hooks", GUARD])
+@pytest.mark.parametrize("name", ["protect-hooks", pytest.param(GUARD, marks=pytest.mark.thorough)])
 def test_a_cloned_repository_cannot_stop_or_fill_up_commands(home: Path, project: Path, kind: str, name: str) -> None:
     (project / ".git").mkdir()
     folder = written_by_0_1(project_hooks(project), name)

@@ -189,12 +189,14 @@ def test_hooks_get_the_persons_variables_and_else_the_agents(
     home: Path, project: Path, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder_hook(user_hooks(home), "looks", "env > seen")
-    monkeypatch.setenv("PYTHONPATH", "/persons/own")
-    monkeypatch.setenv("XDG_DATA_HOME", "/persons/data")
-    install(AGENT)
     taken = {"HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "LD_LIBRARY_PATH", "OPENSSL_CONF", "GIT_DIR", "PYTHONPATH"}
     taken |= {"GCONV_PATH", "LOCPATH", "GLIBC_TUNABLES", "BASHOPTS", "OPENSSL_MODULES", "PYENV_VERSION", "TMPDIR"}
     taken |= {"TENTERHOOK_METADATA", "TENTERHOOK_REPLAY", "TENTERHOOK_TRUST_PROJECT", "NODE_OPTIONS", "RUBYOPT"}
+    for name in taken - {"HOME"}:  # a version manager may have set some
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PYTHONPATH", "/persons/own")
+    monkeypatch.setenv("XDG_DATA_HOME", "/persons/data")
+    install(AGENT)
     with answering(way) as ask:
         ask(payload(AGENT, project), **dict.fromkeys(taken, f"{project}/evil"), ENV="production", MINE="kept")
     seen = dict(each.split("=", 1) for each in (project / "seen").read_text().splitlines() if "=" in each)

@@ -59,7 +59,7 @@ def test_a_hook_that_repeats_what_it_was_sent_blocks(project: Path, complaint: s
 
 
 @settings(
-    max_examples=8,
+    max_examples=4,
     deadline=None,
     database=None,
     derandomize=True,

@@ -199,7 +199,7 @@ def documents(draw: st.DrawFn) -> bytes:
     return (b"\xef\xbb\xbf" if draw(st.booleans()) else b"") + text.encode()
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(documents())
 def test_any_file_can_be_edited_and_taken_back_or_is_refused(before: bytes) -> None:
     try:
@@ -215,7 +215,7 @@ def test_any_file_can_be_edited_and_taken_back_or_is_refused(before: bytes) -> N
         check(before + b"\n")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.binary(max_size=60), documents(), st.integers(0, 200))
 @example(b"", b"plugins:\n  enabled:\n    - a\n", 20)
 def test_a_damaged_file_is_edited_and_taken_back_or_refused(noise: bytes, whole: bytes, at: int) -> None:

@@ -375,7 +375,7 @@ def spoil(data: st.DataObject, before: dict[str, bytes]) -> dict[str, bytes]:
     return {**before, name: b"".join(lines)}
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_any_edit_of_any_redacted_journal_is_found(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: st.DataObject

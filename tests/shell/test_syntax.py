@@ -73,6 +73,7 @@ def test_the_forms_that_run_a_command_are_lines() -> None:
             assert (problem(line) == "") == (accepts("bash", line) or accepts("dash", line)), line
 
 
+@pytest.mark.slow
 @needs_shells
 @pytest.mark.skipif(not GUARD_LINES.is_dir(), reason="needs the lines for measuring guards")
 def test_lines_of_other_guards_are_lines_for_bash_or_dash_if_they_are_for_us() -> None:
