@@ -133,9 +133,10 @@ def forget_marks(below: Path) -> None:
 
 
 def unmark_this_process() -> None:
-    """Undo what a process did that an earlier test left running: it took this one for its agent."""
-    for file in Path(places.marks()).glob(f"{os.getpid()}.*"):
-        file.unlink(missing_ok=True)
+    """Undo what a process did that an earlier test left running: it took this one, or one above it, for its agent."""
+    for process in processes.ancestors(os.getpid()):
+        with suppress(FileNotFoundError, NotADirectoryError):
+            os.unlink(os.path.join(places.marks(), str(process)))
 
 
 _AGENT = """

@@ -21,7 +21,9 @@ SAID = TEXTS.map(lambda text: text.strip() or None)
 INPUTS = st.dictionaries(
     st.sampled_from(["command", "n", "matches"]), TEXTS | st.integers(0, 3) | st.booleans(), min_size=1
 )
-OUTPUTS = TEXTS | INPUTS | st.lists(TEXTS, max_size=2) | st.integers(0, 3)
+OUTPUTS = (TEXTS | INPUTS | st.lists(TEXTS, max_size=2) | st.integers(0, 3)).filter(
+    lambda value: not expectations._is_expression(value)
+)
 FILES = st.one_of(
     st.just({"kind": "absent", "mode": "", "content": None}),
     st.just({"kind": "folder", "mode": "755", "content": None}),
@@ -48,7 +50,7 @@ def actuals(draw: st.DrawFn) -> dict[str, Any]:
         "stderr": draw(TEXTS),
         "scope": draw(st.sampled_from([None, "once", "session"])),
         "modified_input": draw(st.none() | INPUTS.filter(lambda value: list(value) != ["matches"])),
-        "modified_output": draw(st.none() | OUTPUTS.filter(lambda value: not expectations._is_expression(value))),
+        "modified_output": draw(st.none() | OUTPUTS),
         "env": draw(st.dictionaries(st.sampled_from(["A", "B"]), TEXTS)),
         "files": {path: draw(FILES) for path in PATHS},
     }

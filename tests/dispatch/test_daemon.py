@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -123,7 +124,8 @@ def test_hooks_that_run_end_with_it(home: Path, project: Path) -> None:
         SERVICE.stop()
         until(lambda: not alive(hook))
         until(lambda: (project / "pid").read_text() not in ("", f"{hook}\n"))  # the bridge has answered itself
-        os.kill(int((project / "pid").read_text()), signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(int((project / "pid").read_text()), signal.SIGKILL)
 
 
 def test_after_an_upgrade_a_new_one_replaces_it(home: Path, tmp_path: Path) -> None:
