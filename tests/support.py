@@ -13,7 +13,6 @@ import sys
 import textwrap
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,6 +22,7 @@ from tenterhook.basics import places, processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
 
 def write_config(path: Path, text: str) -> Path:
