@@ -49,7 +49,7 @@ SLOW = (
     *("hub_client/test_join_command", "install/test_entries", "install/test_event_wiring", "install/test_launcher"),
     *("install/test_reinstalling", "install/test_settings_change", "install/test_sync"),
     *("journal/test_export", "journal/test_journal", "journal/test_kills", "journal/test_retention"),
-    *("cli/test_setup", "scenarios/test_on_a_terminal"),
+    *("cli/test_setup", "scenarios/test_on_a_terminal", "scenarios/test_team"),
     *(
         "journal/test_segments",
         "scenarios/test_output",
