@@ -72,6 +72,7 @@ packs: $(INSTALLED)
 # docs/performance.md anew: its table, with other engines from the package registries, and its plots.
 bench: $(INSTALLED)
 	$(BIN)/python -m bench --write
+	$(BIN)/python -m bench.packs --write
 
 # Instructions and ratios of the hot paths against bench/record.json; fails if they have become dearer.
 bench-check: $(INSTALLED)

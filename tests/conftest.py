@@ -58,6 +58,7 @@ SLOW = (
         "test_docs_hub",
         "test_fuzz",
         "test_going_back",
+        "test_packs_bench",
         "test_seed_examples",
         "test_site",
     ),
