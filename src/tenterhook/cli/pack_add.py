@@ -38,6 +38,7 @@ def pack_add(source: str, only: str | None, dry_run: bool, for_project: bool, ye
     \b
     tenterhook pack add https://git.example.org/acme/agent-hooks@v1.4.0 --only no-prod,format
     tenterhook pack add ../agent-hooks --project
+    tenterhook pack add https://git.example.org/acme/tools#agent-hooks@v2.0.0   # in a directory of a repository
     """
     if not dry_run:
         refuse_below_agent("pack add")

@@ -45,9 +45,10 @@ def pack_update(
 ) -> int:
     """Fetch newer revisions of packs, show the difference of every byte that would run, try it, and ask.
 
-    A pack at a tag goes to the newest tag, one at a branch to its newest commit. The pack's cases are run, and the
-    journal's last seven days are replayed against it: what would be newly blocked, what no longer. A tag that was
-    moved and a branch whose history was rewritten are refused; name the revision with --to if that is meant.
+    A pack at a tag goes to the newest tag, one at a branch to its newest commit; one at a commit stays there. The
+    pack's cases are run, and the journal's last seven days are replayed against it: what would be newly blocked, what
+    no longer. A tag that was moved and a branch whose history was rewritten are refused; name the revision with --to
+    if that is meant. A lock that cannot be read is written anew.
 
     \b
     tenterhook pack update --dry-run
