@@ -10,7 +10,7 @@ WORKERS = $$($(BIN)/python -c 'import os; print(2 * (os.cpu_count() or 1))')
 
 SECONDS ?= 60
 
-.PHONY: demo test test-slow test-thorough test-portable fuzz test-hosts agents-latest agents-table check docs reference bench bench-check conformance \
+.PHONY: demo test test-slow test-thorough test-portable fuzz test-hosts agents-latest agents-table check docs reference packs bench bench-check conformance \
 	conformance-page dist wheel-check lock locked release-check picture recordings clean
 
 demo: $(AGENT)
@@ -65,9 +65,14 @@ docs: $(DOCS_INSTALLED)
 reference: $(INSTALLED)
 	$(BIN)/python -m tools.reference
 
+# packs/built-in anew: the built-in hooks as a pack, from src/tenterhook/hooks.
+packs: $(INSTALLED)
+	$(BIN)/python -m tools.built_in_pack
+
 # docs/performance.md anew: its table, with other engines from the package registries, and its plots.
 bench: $(INSTALLED)
 	$(BIN)/python -m bench --write
+	$(BIN)/python -m bench.packs --write
 
 # Instructions and ratios of the hot paths against bench/record.json; fails if they have become dearer.
 bench-check: $(INSTALLED)

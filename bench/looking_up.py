@@ -40,14 +40,14 @@ def answers(setting: Setting) -> Iterator[Row]:
     home = setting.directory / "journal-home"
     _write(home)
     environment = homes.clean_environment(home)
-    _run(["log", "-n", "1"], environment)()  # brings the index up to date
+    run_command(["log", "-n", "1"], environment)()  # brings the index up to date
     for words in _ASKED:
-        turns = {"ours": _run(words.split(), environment), "bare": _run(["--version"], environment)}
+        turns = {"ours": run_command(words.split(), environment), "bare": run_command(["--version"], environment)}
         found = take_turns(turns, max(setting.effort.loads // 2, 2))
         yield Row(f"`{words}`, {EVENTS:,} events", _AGAINST, compare(found["ours"], found["bare"]), _QUICK_ENOUGH)
 
 
-def _run(words: Sequence[str], environment: dict[str, str]) -> Callable[[], list[float]]:
+def run_command(words: Sequence[str], environment: dict[str, str]) -> Callable[[], list[float]]:
     def run() -> list[float]:
         begun = time.perf_counter()
         argv = [sys.executable, "-m", "tenterhook", *words]

@@ -54,7 +54,7 @@ SLOW = (
     *("hub_client/test_join_command", "install/test_entries", "install/test_event_wiring", "install/test_launcher"),
     *("install/test_reinstalling", "install/test_settings_change", "install/test_sync"),
     *("journal/test_export", "journal/test_journal", "journal/test_kills", "journal/test_retention"),
-    *("cli/test_setup", "scenarios/test_on_a_terminal"),
+    *("cli/test_setup", "scenarios/test_on_a_terminal", "scenarios/test_team"),
     *(
         "journal/test_segments",
         "scenarios/test_output",
@@ -63,6 +63,7 @@ SLOW = (
         "test_docs_hub",
         "test_fuzz",
         "test_going_back",
+        "test_packs_bench",
         "test_seed_examples",
         "test_site",
     ),

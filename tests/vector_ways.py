@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,8 +17,9 @@ from hosts.observed import DOES
 from support import array_hook, end_of_the_agent
 from tenterhook import Event
 from tenterhook.agents import AGENTS
-from tenterhook.catalog import project_root
+from tenterhook.catalog import packs, project_root, source_trust
 from tenterhook.catalog.trust import Trust
+from tenterhook.errors import HookError
 from tenterhook.formats import toml_files
 
 if TYPE_CHECKING:
@@ -71,6 +73,8 @@ def put(vector: Vector, place: Place) -> None:
         for each in folder.iterdir():
             if each.name != ".local":
                 shutil.rmtree(each) if each.is_dir() else each.unlink()
+    for name in ("share", "state/tenterhook/packs"):  # fetched packs, and those that were in force
+        shutil.rmtree(place.home / ".local" / name, ignore_errors=True)
     forget(place)
     for name, content in vector.files.items():
         places._write(place, place.root / name, content)
@@ -105,6 +109,9 @@ def installed(vector: Vector, place: Place, host: str) -> None:
     for each in sorted(hooks.iterdir()) if hooks.is_dir() else []:
         if (each / "HOOK.md").exists() or each.name == "hooks.toml":
             trust.grant(str(each))
+    with suppress(HookError):  # there is none, or it is broken
+        for pack in packs.read_lock(str(hooks / packs.FILE)):
+            source_trust.approve(pack)
 
 
 def line(said: Spoken, place: Place, environment: dict[str, str]) -> Told:

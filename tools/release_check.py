@@ -50,11 +50,13 @@ def lock() -> str:
 
 
 def workflows() -> str:
-    """Check the workflows' syntax with GitHub's schema, and their permissions, pins and templates with zizmor."""
+    """Check the workflows and the action: GitHub's schemas; permissions, pins and templates with zizmor."""
     files = sorted(map(str, (ROOT / ".github/workflows").glob("*.yml")))
+    action = str(ROOT / "action.yml")
     _call("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *files)
-    _call("zizmor", "--offline", "--no-progress", "--persona", "pedantic", *files)
-    return f"{len(files)} files, nothing found by check-jsonschema and zizmor"
+    _call("check-jsonschema", "--builtin-schema", "vendor.github-actions", action)
+    _call("zizmor", "--offline", "--no-progress", "--persona", "pedantic", *files, action)
+    return f"{len(files) + 1} files, nothing found by check-jsonschema and zizmor"
 
 
 def dist() -> str:

@@ -124,6 +124,47 @@ def test_packs_stay_in_force_if_the_lock_is_broken(
     assert [problem.code for problem in problems_of(engine)] == ["bad-lock"]
 
 
+def test_a_lock_that_was_cut_off_between_two_lines_loses_no_hook(
+    pack: PackRepository, home: Path, project: Path
+) -> None:
+    use(pack, own(home))
+    file = own(home) / "hooks.lock"
+    lines = file.read_text().splitlines(keepends=True)
+    for kept in (lines[:2], lines[:-1], lines[:-2]):  # without the pack, and without hooks of it
+        file.write_text("".join(kept))
+        for _ in range(2):  # what is read now is stored, too
+            engine = Engine.load(project=project)
+            assert engine.decide(shell_call("make deploy")).denied
+            assert engine.decide(shell_call("psql prod")).denied
+            assert [problem.code for problem in problems_of(engine)] == ["bad-lock"]
+
+
+def test_two_packs_with_a_hook_of_the_same_name_both_run_and_that_is_a_problem(
+    pack: PackRepository, tmp_path: Path, home: Path, project: Path
+) -> None:
+    second = PackRepository(tmp_path / "second")
+    second.hook("no-deploy", "deploy", reason="the other")
+    second.commit("v1.0.0")
+    use(pack, own(home))
+    use(second, own(home))
+    engine = Engine.load(project=project)
+    assert len(engine.decide(shell_call("make deploy")).runs) == 2
+    said = [problem.message for problem in problems_of(engine)]
+    assert said == ["the packs agent-hooks and second both have a hook 'no-deploy'; both run"]
+
+
+def test_what_is_not_fetched_and_not_trusted_is_only_a_matter_of_trust(
+    pack: PackRepository, project: Path, home: Path
+) -> None:
+    """Whoever clones a project is asked one thing: `tenterhook trust` fetches it, too."""
+    use(pack, project / ".agents/hooks", "project")
+    source_trust.revoke(pack.source)
+    os.rename(packs.store("project"), f"{home}/away")
+    engine = Engine.load(project=project)
+    assert outcomes(engine.decide(shell_call("make deploy"))) == [("no-deploy", "not_run", "untrusted")]
+    assert problems_of(engine) == ()
+
+
 @pytest.mark.parametrize("name", ["hooks.toml", "hooks.lock"])
 def test_packs_stay_in_force_if_a_file_is_gone_or_not_toml(
     pack: PackRepository, home: Path, project: Path, name: str

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 from cli.packs_in_use import decision
 from packs.repositories import PackRepository
 from support import tenterhook
+from tenterhook.cli.pack_add import split
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,3 +56,20 @@ def test_two_packs_with_a_hook_of_the_same_name(pack: PackRepository, tmp_path: 
     assert "another pack has a hook called no-deploy too" in refused.stderr
     assert tenterhook("pack", "add", second.source, "--only", "no-prod", "--yes").returncode == 0
     assert tenterhook("pack", "add", second.source, "--only", "gone", "--yes").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "source", "rev"),
+    [
+        ("https://git.example.org/acme/hooks@v1.4.0", "https://git.example.org/acme/hooks", "v1.4.0"),
+        ("https://me@git.example.org/acme/hooks", "https://me@git.example.org/acme/hooks", ""),
+        ("https://git.example.org/acme/hooks@team/next", "https://git.example.org/acme/hooks", "team/next"),
+        ("git@example.org:acme/hooks", "git@example.org:acme/hooks", ""),
+        ("git@example.org:acme/hooks.git@v2", "git@example.org:acme/hooks.git", "v2"),
+        ("ssh://git@example.org:22/acme/hooks@v2", "ssh://git@example.org:22/acme/hooks", "v2"),
+        ("https://example.org/mono#tools/hooks@v2", "https://example.org/mono#tools/hooks", "v2"),
+        ("/srv/mirror/hooks.git@v2", "/srv/mirror/hooks.git", "v2"),
+    ],
+)
+def test_the_revision_is_what_follows_the_path(given: str, source: str, rev: str) -> None:
+    assert split(given) == (source, rev)

@@ -59,3 +59,38 @@ def test_a_moved_tag_and_a_rewritten_branch_are_refused(pack: PackRepository, re
     assert "the history of main was rewritten" in rewritten.stderr
     assert trigger(*DEPLOY)["reason"] == "not this", "what is locked stays in force"
     assert tenterhook("pack", "update", "agent-hooks", "--to", "main", "--yes").returncode == 0
+
+
+def test_a_pack_at_a_commit_stays_there(pack: PackRepository, repository: Path) -> None:
+    commit = git(pack.path, "rev-parse", "HEAD")
+    pack.hook("no-deploy", "deploy", reason="newer")
+    pack.commit("v1.1.0")
+    assert tenterhook("pack", "update", "agent-hooks", "--project", "--to", commit, "--yes").returncode == 0
+    assert "is up to date" in tenterhook("pack", "update", "--project", "--yes").stdout
+    assert trigger(*DEPLOY)["reason"] == "not this"
+
+
+def test_a_half_written_lock_is_written_anew_and_its_hooks_were_in_force_all_the_time(
+    pack: PackRepository, repository: Path
+) -> None:
+    lock = repository / ".agents/hooks/hooks.lock"
+    whole = lock.read_text()
+    lock.write_text(whole[: len(whole) // 2])
+    assert trigger(*DEPLOY)["decision"] == "deny"
+    broken = tenterhook("pack", "verify", "--project")
+    assert broken.returncode == 1
+    assert "lock again: tenterhook pack update" in broken.stderr
+    assert tenterhook("pack", "update", "--project", "--yes").returncode == 0
+    assert lock.read_text() == whole
+
+
+def test_an_update_that_needs_a_newer_version_leaves_the_old_one_in_force(
+    pack: PackRepository, repository: Path
+) -> None:
+    (pack.path / "pack.toml").write_text('requires = "99.0"\n')
+    pack.commit("v2.0.0")
+    refused = tenterhook("pack", "update", "--project", "--yes")
+    assert refused.returncode == 1
+    assert "needs Tenterhook 99.0" in refused.stderr
+    assert "upgrade Tenterhook, or take an older rev" in refused.stderr
+    assert trigger(*DEPLOY)["decision"] == "deny"

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from cli.packs_in_use import decision, other_person
-from packs.repositories import PackRepository, new_key
+from packs.repositories import PackRepository, git, new_key
 from support import tenterhook
 
 if TYPE_CHECKING:
@@ -41,3 +41,32 @@ def test_verify_on_a_machine_without_a_store_needs_a_signature_where_one_is_requ
     bad = tenterhook("pack", "verify", "--project", "--fetch", "--signer", f"{other}.pub", env=ci)
     assert bad.returncode == 1
     assert "not signed by a key that you trust" in bad.stdout
+
+
+def test_a_signed_tag_of_an_unsigned_commit_is_enough(pack: PackRepository, repository: Path, tmp_path: Path) -> None:
+    key = new_key(tmp_path / "key")
+    git(pack.path, "-c", "gpg.format=ssh", "-c", f"user.signingkey={key}", "tag", "-s", "-m", "x", "v1.0.1")
+    assert tenterhook("pack", "update", "agent-hooks", "--project", "--to", "v1.0.1", "--yes").returncode == 0
+    for more in ((), ("--fetch",)):
+        assert tenterhook("pack", "verify", "--project", "--signer", f"{key}.pub", *more).returncode == 0
+
+
+def test_a_lock_that_lacks_a_hook_is_wrong(pack: PackRepository, repository: Path) -> None:
+    lock = repository / ".agents/hooks/hooks.lock"
+    lock.write_text("".join(lock.read_text().splitlines(keepends=True)[:-1]))
+    wrong = tenterhook("pack", "verify", "--project")
+    assert wrong.returncode == 1
+    assert "hooks.lock lacks its hook no-deploy" in wrong.stdout
+
+
+def test_a_locked_commit_that_its_source_no_longer_has_is_told(
+    pack: PackRepository, repository: Path, home: Path
+) -> None:
+    pack.hook("no-deploy", "deploy", reason="rewritten")
+    git(pack.path, "add", "-A")
+    git(pack.path, "commit", "-q", "--amend", "-m", "rewritten")
+    git(pack.path, "tag", "-f", "v1.0.0")
+    wrong = tenterhook("pack", "verify", "--project", "--fetch", env=other_person(home))
+    assert wrong.returncode == 1
+    assert "no longer has the locked commit" in wrong.stdout
+    assert decision() == "deny", "where it is in the store it stays in force"

@@ -194,7 +194,7 @@ def test_json_and_junit_tell_the_same(engine: Callable[[str], str], tmp_path: Pa
     ended = runner("--engine", command, "--only", "exit-codes/array-*", "--json", "--junit", str(report), "-j", "2")
     assert ended.returncode == 1
     told = json.loads(ended.stdout)
-    assert (told["kit"], told["protocol"], told["engine"]) == ("1.0", 1, command)
+    assert (told["kit"], told["protocol"], told["engine"]) == ("1.1", 1, command)
     by_id = {result["id"]: result for result in told["results"]}
     assert by_id[BLOCKS]["status"] == "failed"
     assert by_id[BLOCKS]["differences"] == [{"what": "decision", "expected": "deny", "got": "none"}]

@@ -44,3 +44,14 @@ def test_hooks_that_two_packs_have_are_told(tmp_path: Path) -> None:
     other = LOCKED._replace(source="other")
     assert declarations.same_names(declared, NamedPack("other"), other) == ["guard"]
     assert declarations.same_names(declared, NamedPack("other", only=()), other) == []
+
+
+@pytest.mark.parametrize("text", ["", "<<<<<<< HEAD\n", "schema = 1\n[[packs]]\nname = "])
+def test_a_broken_lock_is_repaired_from_what_was_in_force(tmp_path: Path, text: str) -> None:
+    declarations.write(declarations.read(str(tmp_path), "user"), LOCKED.source, (NAMED, LOCKED))
+    (tmp_path / "hooks.lock").write_text(text)
+    with pytest.raises(HookError, match="tenterhook pack update"):
+        declarations.read(str(tmp_path), "user")
+    repaired = declarations.read(str(tmp_path), "user", repairs=True)
+    assert repaired.packs == ((NAMED, LOCKED),)
+    assert repaired.broken

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -39,9 +40,19 @@ def test_a_name_that_the_source_does_not_have_is_refused_with_those_it_has(pack:
 
 
 def test_tags_come_by_version_the_newest_first(pack: PackRepository) -> None:
-    pack.commit("v1.10.0")
-    pack.commit("v1.9.0")
-    assert [each.rev for each in fetched(pack).tags()] == ["v1.10.0", "v1.9.0", "v1.0.0"]
+    for tag in ("v1.10.0-rc1", "v1.10.0", "v1.9.0"):
+        pack.commit(tag)
+    assert fetched(pack).tag_names() == ["v1.10.0", "v1.10.0-rc1", "v1.9.0", "v1.0.0"]
+
+
+def test_a_pack_may_be_in_a_directory_of_a_repository(pack: PackRepository) -> None:
+    repository = Repository(f"{pack.source}#hooks/no-deploy")
+    repository.fetch()
+    found = repository.resolve("v1.0.0")
+    assert found.tree == git(pack.path, "rev-parse", "HEAD:hooks/no-deploy")
+    assert [entry.path for entry in repository.files(found.tree)] == ["HOOK.md", "scripts/run.sh"]
+    with pytest.raises(HookError, match=r"v1\.0\.0 has no directory gone"):
+        Repository(f"{pack.source}#gone").resolve("v1.0.0")
 
 
 def test_a_revision_is_signed_by_the_key_that_signed_it_and_by_no_other(pack: PackRepository, tmp_path: Path) -> None:
@@ -65,7 +76,7 @@ def test_a_source_that_cannot_be_fetched_is_a_clear_error(source: str, tmp_path:
 def test_a_source_that_is_too_large_is_refused_and_leaves_nothing(
     pack: PackRepository, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (pack.path / "data").write_bytes(b"".join(str(number).encode() for number in range(200_000)))
+    (pack.path / "data").write_bytes(random.Random(1).randbytes(300_000))
     pack.commit()
     monkeypatch.setattr(pack_git, "LARGEST", 100_000)
     with pytest.raises(HookError, match="is larger than"):

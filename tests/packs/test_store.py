@@ -60,6 +60,37 @@ def _submodule(pack: PackRepository) -> None:
     PackRepository(pack.path / "hooks/no-deploy/lib").commit()
 
 
+def _submodule_of_hooks(pack: PackRepository) -> None:
+    PackRepository(pack.path / "hooks/others").commit()
+
+
+def _all_in_a_submodule(pack: PackRepository) -> None:
+    _empty(pack)
+    PackRepository(pack.path / "vendor").commit()
+
+
+def _hook_is_a_link(pack: PackRepository) -> None:
+    (pack.path / "hooks/other").symlink_to("../elsewhere")
+
+
+def _pack_file_is_a_link(pack: PackRepository) -> None:
+    (pack.path / "pack.toml").symlink_to("/etc/passwd")
+
+
+def _link_to_a_parent(pack: PackRepository) -> None:
+    (pack.path / "hooks/no-deploy/scripts/above").symlink_to("../..")
+
+
+def _definition_is_a_link(pack: PackRepository) -> None:
+    (pack.path / "hooks/no-deploy/HOOK.md").rename(pack.path / "HOOK.md.txt")
+    (pack.path / "hooks/no-deploy/HOOK.md").symlink_to("../../HOOK.md.txt")
+
+
+def _much_data(pack: PackRepository) -> None:
+    with (pack.path / "hooks/no-deploy/data").open("wb") as file:
+        file.truncate(17 * 1024 * 1024)
+
+
 def _in_pack_file(text: str) -> Callable[[PackRepository], None]:
     def change(pack: PackRepository) -> None:
         (pack.path / "pack.toml").write_text(text)
@@ -91,7 +122,14 @@ def _empty(pack: PackRepository) -> None:
     ("change", "error"),
     [
         (_submodule, "hooks/no-deploy/lib is a submodule"),
+        (_submodule_of_hooks, "hooks/others is a submodule"),
+        (_all_in_a_submodule, "vendor is a submodule"),
         (_link, "no-deploy/lib is a link that leads out"),
+        (_hook_is_a_link, "hooks/other is a link"),
+        (_pack_file_is_a_link, "pack.toml of .* is a link"),
+        (_link_to_a_parent, "scripts/above is a link"),
+        (_definition_is_a_link, "HOOK.md is a link that leads out"),
+        (_much_data, "hold more than 16 MiB"),
         (_line_endings, "Windows line endings"),
         (_same_name, "two hooks called no-deploy"),
         (_broken, "unknown event 'nothing'"),
@@ -101,6 +139,7 @@ def _empty(pack: PackRepository) -> None:
         (_in_pack_file('hooks = "all"'), "'hooks' is not a list"),
         (_in_pack_file('hooks = ["gone"]'), "names a hook that it does not have: gone"),
         (_in_pack_file('requires = "99.1"'), f"needs Tenterhook 99.1; this is {__version__}"),
+        (_in_pack_file('requires = "newest"'), "'requires' is no version: newest"),
         (_in_pack_file('[[packs]]\nsource = "other"'), "names other packs, which a pack cannot"),
     ],
     ids=lambda value: getattr(value, "__name__", None) if callable(value) else None,
@@ -123,3 +162,20 @@ def test_an_older_version_is_enough(pack: PackRepository) -> None:
     locked = store.fetch(pack.source, "v1.1.0", "user")
     assert (locked.name, locked.default, locked.chosen(None)) == ("team", (), [])
     assert [hook.name for hook in locked.chosen(["no-deploy"])] == ["no-deploy"]
+
+
+def test_a_definition_with_windows_line_endings_is_the_same_hook(pack: PackRepository) -> None:
+    file = pack.path / "hooks/no-deploy/HOOK.md"
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    (pack.path / "pack.toml").write_bytes(b'name = "team"\r\nhooks = ["no-deploy"]\r\n')
+    pack.commit("v1.1.0")
+    locked = store.fetch(pack.source, "v1.1.0", "user")
+    assert (locked.name, [(hook.name, hook.pattern) for hook in locked.hooks]) == ("team", [("no-deploy", "deploy")])
+
+
+def test_a_pack_in_a_directory_of_a_repository_is_named_by_it(tmp_path: Path) -> None:
+    repository = PackRepository(tmp_path / "monorepo")
+    write_hook(repository.path / "tools/agent-hooks/no-deploy", "deploy")
+    repository.commit("v1.0.0")
+    locked = store.fetch(f"{repository.source}#tools/agent-hooks", "v1.0.0", "user")
+    assert (locked.name, locked.tree) == ("agent-hooks", git(repository.path, "rev-parse", "HEAD:tools/agent-hooks"))

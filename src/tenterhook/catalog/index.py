@@ -17,7 +17,7 @@ from ..basics import light_json, literal_search, places, private_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from ..model import Hook
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Index = dict[str, Any]
 
-_MADE_BY = (13, __version__, sys.hexversion)
+_MADE_BY = (14, __version__, sys.hexversion)
 
 
 def read(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ()) -> Index | None:
@@ -64,16 +64,16 @@ def reaches_nothing(index: Index, event: str, tool: Any, tool_input: Any) -> boo
             return False  # the agent's module knows how it spells the tools of MCP servers
         names = (str(tool),)
     inputs: list[str] | None = None
-    for dialect, by_tool, by_pattern in entries:
+    for (dialect, by_tool), patterns in entries:
         if by_tool is False:
             return False
         if by_tool is not None and not any(literal_search.found(dialect, by_tool, name) for name in names):
             continue
-        if by_pattern is None or by_pattern is False:
+        if patterns is None:
             return False
         if inputs is None:
             inputs = light_json.input_texts(tool_input)
-        if any(literal_search.found(dialect, by_pattern, text) for text in inputs):
+        if any(literal_search.found(dialect, each, text) for each in patterns for text in inputs):
             return False
     return True
 
@@ -154,11 +154,7 @@ def forget(root: str) -> None:
 def _made(found: Catalog, configs: Sequence[str], observed: Snapshot) -> bytes:
     from ..events import NAMES_OF_TOOL
 
-    entries: dict[str, list[Any]] = {}
-    for hook in found.hooks:
-        entry = _entry(hook)
-        if entry is not None:
-            entries.setdefault(hook.event, []).append(entry)
+    entries = _entries(found.hooks)
     # Light enumerations are strings to marshal only if they are exactly strings.
     return marshal.dumps(
         {
@@ -168,9 +164,9 @@ def _made(found: Catalog, configs: Sequence[str], observed: Snapshot) -> bytes:
             "configs": list(configs),
             "files": observed.files(),
             "places": observed.ways(),
-            "entries": entries,
+            "entries": {event: list(by_tool.items()) for event, by_tool in entries.items()},
             "tool_names": NAMES_OF_TOOL,
-            "needs_mcp_names": any(_needs_mcp_names(entry[1]) for found in entries.values() for entry in found),
+            "needs_mcp_names": any(_needs_mcp_names(words) for by_tool in entries.values() for _, words in by_tool),
             "hooks": marshal.dumps([tuple(hook) for hook in found.hooks]),
             "left_out": marshal.dumps([(tuple(each.hook), *each[1:]) for each in found.left_out]),
             "until": found.until,
@@ -179,6 +175,26 @@ def _made(found: Catalog, configs: Sequence[str], observed: Snapshot) -> bytes:
             "debug": found.debug,
         }
     )
+
+
+def _entries(hooks: Iterable[Hook]) -> dict[str, dict[tuple[str, Any], list[Any] | None]]:
+    """Return the words of the hooks' matchers, by event and tool: many hooks are for few tools, each asked for once.
+
+    None for the patterns of a tool if a hook has none, or one without such words: the event may reach it.
+    """
+    found: dict[str, dict[tuple[str, Any], list[Any] | None]] = {}
+    for hook in hooks:
+        entry = _entry(hook)
+        if entry is None:
+            continue
+        dialect, by_tool, by_pattern = entry
+        of_event = found.setdefault(hook.event, {})
+        patterns = of_event.setdefault((dialect, by_tool), [])
+        if not by_pattern:
+            of_event[dialect, by_tool] = None
+        elif patterns is not None:
+            patterns.append(by_pattern)
+    return found
 
 
 def _entry(hook: Hook) -> tuple[str, Any, Any] | None:

@@ -172,12 +172,24 @@ def _writable(path: str, culprit: str) -> Problem:
     return Problem("writable-by-others", path, None, None, message, f"chmod go-w {culprit}, and make it your own")
 
 
+def _names_only_packs(layer: Layer, file: str) -> bool:
+    """Whether a `hooks.toml` has nothing but packs without settings: for those, trust in their sources is enough."""
+    if not os.path.lexists(f"{layer.directory}/hooks.lock"):
+        return False
+    loaded = toml_files.load(file)
+    if isinstance(loaded, Problem) or list(loaded[0]) != ["packs"]:
+        return False
+    packs = loaded[0]["packs"]
+    return isinstance(packs, list) and not any(isinstance(each, dict) and "settings" in each for each in packs)
+
+
 def _settings(layer: Layer, trust: Trust) -> tuple[layer_settings.LayerSettings, list[Problem]]:
     file = os.path.join(layer.directory, layer_settings.FILE)
     if layer.name == "project" and os.path.lexists(file) and not trust.of(file).runs:
         remedy = "look at it, then: tenterhook trust hooks.toml"
         message = "the project's hooks.toml is not trusted; it has no effect"
-        return layer_settings.LayerSettings(), [Problem("untrusted-settings", file, None, None, message, remedy)]
+        problem = Problem("untrusted-settings", file, None, None, message, remedy)
+        return layer_settings.LayerSettings(), [] if _names_only_packs(layer, file) else [problem]
     if layer.name != "project" and os.path.exists(file) and private_files.others_can_write(os.stat(file)):
         return layer_settings.LayerSettings(), [_writable(file, file)]
     return layer_settings.read(layer.directory, GOVERNED[layer.name])

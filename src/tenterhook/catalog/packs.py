@@ -16,11 +16,11 @@ from ..events import BY_NAME
 from ..formats import fields, toml_files
 from ..formats import folder as folder_format
 from ..model import Hook
-from . import fingerprints, layer_settings
+from . import fingerprints, layer_settings, source_trust
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from .catalog import Layer
@@ -81,6 +81,11 @@ def store(layer: str) -> str:
     return MANAGED_STORE if layer == "managed" else f"{places.data()}/packs"
 
 
+def default_name(source: str) -> str:
+    """Return the name of a pack whose `pack.toml` gives none: the last part of its address."""
+    return os.path.basename(source.rstrip("/").removesuffix(".git")) or "pack"
+
+
 def named(file: str) -> tuple[list[NamedPack], list[Problem]]:
     """Return the packs that a `hooks.toml` names, and problems. Raises `HookError` if the file cannot be read."""
     loaded = toml_files.load(file)
@@ -110,14 +115,16 @@ def read_lock(file: str) -> list[LockedPack]:
     if isinstance(loaded, Problem):
         raise HookError(f"{file}: {loaded.message}", RELOCK)
     try:
-        if loaded[0].get("schema") != 1:
+        if "schema" not in loaded[0]:
+            raise HookError(f"{file} is incomplete", RELOCK)
+        if loaded[0]["schema"] != 1:
             raise HookError(f"{file} was written by a newer version of Tenterhook", "upgrade Tenterhook")
         return [_locked(each) for each in loaded[0].get("packs", [])]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise HookError(f"{file} is broken: {error}", RELOCK) from None
 
 
-RELOCK = "restore it from version control, or lock again: tenterhook pack update"
+RELOCK = "restore it from version control, or lock again: tenterhook pack update, of a project with --project"
 
 
 def _locked(entry: Mapping[str, Any]) -> LockedPack:
@@ -155,9 +162,9 @@ def read_hooks(
 ) -> tuple[list[Hook], list[Problem], list[float]]:
     """Return the hooks of the packs that a layer's `hooks.toml` names, problems, and the ends of shadow modes.
 
-    If that file or the lock cannot be read, the packs that were in force there still are; with `keep` they are stored
-    for that case. Settings count only if the file `is_trusted`. Hooks in `taken`, which an earlier layer has, are left
-    out.
+    If that file or the lock cannot be read, or the lock is incomplete, the packs that were in force there still are;
+    with `keep` they are stored for that case. Settings count only if the file `is_trusted`. Hooks in `taken`, which an
+    earlier layer has, are left out.
     """
     file, lock = f"{layer.directory}/{layer_settings.FILE}", f"{layer.directory}/{FILE}"
     earlier = _kept_file(lock)
@@ -174,8 +181,11 @@ def read_hooks(
         message = f"{error.message}; the packs that were in force still are"
         problems = [Problem("bad-lock", lock, None, None, message, error.remedy)]
     else:
+        if wanted and os.path.exists(earlier):
+            problems += _complete(lock, wanted, locked, _kept(earlier)[1])
         if keep:
             _keep(earlier, wanted, locked)
+    problems += _same_names(file, wanted, locked)
     hooks: list[Hook] = []
     ends: list[float] = []
     now = time.time()
@@ -201,6 +211,53 @@ def read_hooks(
         hooks += read
         problems += wrong
     return hooks, problems, ends
+
+
+def _complete(
+    lock: str, wanted: Sequence[NamedPack], locked: dict[str, LockedPack], kept: Mapping[str, LockedPack]
+) -> list[Problem]:
+    """Add the entries that a lock has lost since it was last read, of packs that are still named; return problems."""
+    problems = []
+    for pack in wanted:
+        found, before = locked.get(pack.source), kept.get(pack.source)
+        if before is None or (found and (found.commit, found.tree) != (before.commit, before.tree)):
+            continue  # it was not in force, or is at another revision
+        names = {hook.name for hook in found.hooks} if found else set()
+        lost = [hook for hook in before.hooks if hook.name not in names]
+        if found is None or lost:
+            locked[pack.source] = found._replace(hooks=(*found.hooks, *lost)) if found else before
+            what = f"the hook {lost[0].name} of {before.name}" if found else before.name
+            message = f"{FILE} no longer has {what}, which stays in force"
+            problems.append(Problem("bad-lock", lock, None, None, message, RELOCK))
+    return problems
+
+
+def lacking(layer: str, locked: LockedPack) -> list[str]:
+    """Return the hooks of a pack in the store that its entry in the lock lacks: the lock was cut off or edited."""
+    directory = f"{store(layer)}/{locked.tree}"
+    names = os.listdir(directory) if os.path.isdir(directory) else []
+    return sorted({name for name in names if not name.startswith(".")} - {hook.name for hook in locked.hooks})
+
+
+def names_twice(packs: Iterable[tuple[NamedPack, LockedPack | None]]) -> Iterator[tuple[str, str, str]]:
+    """Yield each hook that two packs have, with the names of both packs."""
+    taken: dict[str, str] = {}
+    for pack, locked in packs:
+        for hook in locked.chosen(pack.only) if locked else ():
+            if hook.name in taken:
+                yield hook.name, taken[hook.name], locked.name if locked else ""
+            taken[hook.name] = locked.name if locked else ""
+
+
+def _same_names(file: str, wanted: Sequence[NamedPack], locked: Mapping[str, LockedPack]) -> list[Problem]:
+    return [
+        Problem(
+            *("bad-pack", file, None, name),
+            f"the packs {one} and {other} both have a hook '{name}'; both run",
+            "leave it out of one of them: only = […]",
+        )
+        for name, one, other in names_twice((pack, locked.get(pack.source)) for pack in wanted)
+    ]
 
 
 def _in_shadow(hook: Hook) -> Hook:
@@ -254,8 +311,10 @@ def _read_pack(
                 continue
             why = "its HOOK.md cannot be used"
         remedy = f"tenterhook pack verify --fetch{' --project' if layer.name == 'project' else ''}"
-        problems.append(Problem("pack-differs", folder, None, None, f"{each.name} of {locked.name}: {why}", remedy))
         hooks.append(_missing(layer, folder, each, origin, f"{why}; {remedy}"))
+        if layer.name == "managed" or source_trust.objection(hooks[-1]) is None:  # else `trust` fetches it
+            message = f"{each.name} of {locked.name}: {why}"
+            problems.append(Problem("pack-differs", folder, None, None, message, remedy))
     return hooks, problems
 
 
@@ -286,6 +345,17 @@ def difference(folder: str, digest: str) -> str | None:
     except (fingerprints.Untrustable, OSError) as error:
         return str(error)
     return None if found.hash == digest else f"its files are not those of {FILE}"
+
+
+def in_force(lock: str) -> dict[str, LockedPack]:
+    """Return the packs that were in force by a lock when it was last read."""
+    return _kept(_kept_file(lock))[1]
+
+
+def remember(file: str, lock: str) -> None:
+    """Store the packs that a `hooks.toml` and its lock put in force, for the time when either cannot be read."""
+    wanted = named(file)[0] if os.path.lexists(file) else []
+    _keep(_kept_file(lock), wanted, {pack.source: pack for pack in read_lock(lock)} if wanted else {})
 
 
 def _kept_file(lock: str) -> str:

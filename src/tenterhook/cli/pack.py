@@ -70,11 +70,11 @@ def pack_names(context: click.Context, _: click.Parameter, incomplete: str) -> l
     return offered((name_of(*each) for each in declared.packs), incomplete)
 
 
-def here(for_project: bool) -> Declarations:
+def here(for_project: bool, *, repairs: bool = False) -> Declarations:
     """Return your packs, or this project's. Raises `HookError` if they cannot be read."""
     root = project_root.project_root(os.getcwd())
     directory = f"{root}/.agents/hooks" if for_project else catalog.directories(root)[1]
-    return declarations.read(directory, "project" if for_project else "user")
+    return declarations.read(directory, "project" if for_project else "user", repairs=repairs)
 
 
 def everywhere() -> Iterator[Declarations]:
@@ -86,7 +86,7 @@ def everywhere() -> Iterator[Declarations]:
 
 
 def name_of(named: NamedPack, locked: LockedPack | None) -> str:
-    return locked.name if locked else declarations.default_name(named.source)
+    return locked.name if locked else packs.default_name(named.source)
 
 
 def rev_of(locked: LockedPack) -> str:

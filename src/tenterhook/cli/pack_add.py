@@ -38,6 +38,7 @@ def pack_add(source: str, only: str | None, dry_run: bool, for_project: bool, ye
     \b
     tenterhook pack add https://git.example.org/acme/agent-hooks@v1.4.0 --only no-prod,format
     tenterhook pack add ../agent-hooks --project
+    tenterhook pack add https://git.example.org/acme/tools#agent-hooks@v2.0.0   # in a directory of a repository
     """
     if not dry_run:
         refuse_below_agent("pack add")
@@ -71,9 +72,13 @@ def pack_add(source: str, only: str | None, dry_run: bool, for_project: bool, ye
 
 def split(text: str) -> tuple[str, str]:
     """Return the source and the revision of `SOURCE@REV`; a path becomes absolute."""
-    found = re.fullmatch(r"(.+)@([^@/:]+)", text)
-    source, rev = (found[1], found[2]) if found and not os.path.exists(text) else (text, "")
-    return os.path.abspath(source) if os.path.isdir(source) else source, rev
+    found = None if os.path.exists(text) else re.fullmatch(rf"((?>(?:{_HOST})?)[^@]+)@([^@:]+)", text)
+    source, rev = (found[1], found[2]) if found else (text, "")
+    path, mark, below = source.partition("#")
+    return f"{os.path.abspath(path)}{mark}{below}" if os.path.isdir(path) else source, rev
+
+
+_HOST = r"[a-z+]+://[^/]+/|[^@/:]+@[^@/:]+:"  # the part of a URL, or of user@host:path, in which @ names no revision
 
 
 def fetch(source: str, rev: str, layer: str) -> LockedPack:
@@ -83,5 +88,5 @@ def fetch(source: str, rev: str, layer: str) -> LockedPack:
         return store.fetch(source, rev, layer, signers)
     repository = Repository(source)
     repository.fetch()
-    tags = repository.tags()
-    return store.fetched(repository, tags[0] if tags else repository.resolve(""), layer, signers)
+    newest = next(iter(repository.tag_names()), "")
+    return store.fetched(repository, repository.resolve(newest), layer, signers)

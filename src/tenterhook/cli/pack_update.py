@@ -45,9 +45,10 @@ def pack_update(
 ) -> int:
     """Fetch newer revisions of packs, show the difference of every byte that would run, try it, and ask.
 
-    A pack at a tag goes to the newest tag, one at a branch to its newest commit. The pack's cases are run, and the
-    journal's last seven days are replayed against it: what would be newly blocked, what no longer. A tag that was
-    moved and a branch whose history was rewritten are refused; name the revision with --to if that is meant.
+    A pack at a tag goes to the newest tag, one at a branch to its newest commit; one at a commit stays there. The
+    pack's cases are run, and the journal's last seven days are replayed against it: what would be newly blocked, what
+    no longer. A tag that was moved and a branch whose history was rewritten are refused; name the revision with --to
+    if that is meant. A lock that cannot be read is written anew.
 
     \b
     tenterhook pack update --dry-run
@@ -61,14 +62,18 @@ def pack_update(
         refuse_below_agent("pack update")
     oldest = time.time() - seconds("--cooldown", cooldown) if cooldown else None
     until = time.time() + seconds("--shadow", shadow) if shadow else 0.0
-    declared = here(for_project)
+    declared = here(for_project, repairs=True)
+    if declared.broken:
+        click.echo(f"{declared.broken}; it is written anew", err=True)
     wanted = [declared.named(name)] if name else list(declared.packs)
     if not wanted:
         click.echo("no packs; add one: tenterhook pack add SOURCE")
     failed = 0
     for named, locked in wanted:
         try:
-            failed += not _update(here(for_project), named, locked, to, oldest, until, dry_run=dry_run, yes=yes)
+            failed += not _update(
+                here(for_project, repairs=True), named, locked, to, oldest, until, dry_run=dry_run, yes=yes
+            )
         except HookError as error:
             if name:
                 raise
@@ -91,8 +96,10 @@ def _update(
     """Bring one pack up to date; return whether it is, or nothing was to be changed."""
     new = newer(declared, named, locked, to, oldest)
     title = click.style(one_line(name_of(named, locked)), bold=True)
-    if new is None or (locked and (new.commit, new.tree) == (locked.commit, locked.tree)):
+    if new is None or (locked and (new.rev, new.commit, new.tree) == (locked.rev, locked.commit, locked.tree)):
         click.echo(f"{title} {rev_of(locked) if locked else ''} is up to date")
+        if locked and declared.broken and not dry_run:
+            declarations.write(declared, named.source, (named, locked))
         return True
     click.echo(f"{title} {rev_of(locked) if locked else 'not locked'} → {rev_of(new)}  {one_line(named.source)}")
     names = {hook.name for hook in new.chosen(named.only)}
@@ -149,9 +156,11 @@ def _target(
     if now.commit != locked.commit:
         message = f"{named.source}: the tag {named.rev} was moved, from {locked.commit[:12]} to {now.commit[:12]}"
         raise HookError(f"{message}; what is locked stays in force", f"if that is meant: --to {now.commit}")
-    tags = repository.tags()
-    place = next((number for number, each in enumerate(tags) if each.rev == named.rev), len(tags))
-    return next((each for each in tags[:place] if oldest is None or each.date <= oldest), None)
+    if not repository.is_tag(named.rev):
+        return None  # a commit: another one only with --to
+    names = repository.tag_names()
+    newer = map(repository.resolve, names[: names.index(named.rev)])
+    return next((each for each in newer if oldest is None or each.date <= oldest), None)
 
 
 @click.command("diff", short_help="Show what an update of a pack would change.")

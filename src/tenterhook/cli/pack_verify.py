@@ -9,7 +9,7 @@ import click
 from ..basics.display_text import one_line
 from ..catalog import packs, source_trust
 from ..errors import HookError
-from ..packs import store
+from ..packs import declarations, store
 from ..packs.git import Repository
 from .loading import json_option
 from .pack import everywhere, here, name_of, project_option
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ..catalog.packs import LockedPack, NamedPack
     from ..packs.declarations import Declarations
+    from ..packs.git import Revision
 
 
 @click.command("verify", short_help="Check that lock, store and signatures agree.")
@@ -97,16 +98,29 @@ def _problem(
         restore(locked, declared.layer, trusted)
     elif trusted and locked.commit:
         repository = Repository(named.source)
-        if not repository.has(locked.commit) or not repository.signer(repository.resolve(locked.commit), trusted):
+        if not repository.has(locked.commit) or not repository.signer(_revision(repository, locked), trusted):
             return f"{locked.commit[:12]} is not signed by a key that is required (or not fetched: --fetch)"
     known = {hook.name for hook in locked.hooks}
     if unknown := sorted({*(named.only or ()), *named.settings} - known):
         return f"{declared.file} names a hook that the pack does not have: {unknown[0]}"
+    if lost := packs.lacking(declared.layer, locked):
+        return f"{packs.FILE} lacks its hook {lost[0]} ({packs.RELOCK})"
+    if twice := declarations.same_names(declared, named, locked):
+        return f"another pack has a hook called {twice[0]} too (leave it out of one of them: only = […])"
     for hook in locked.hooks:
         why = packs.difference(f"{packs.store(declared.layer)}/{locked.tree}/{hook.name}", hook.digest)
         if why:
             return f"{hook.name}: {why} (--fetch)"
     return None
+
+
+def _revision(repository: Repository, locked: LockedPack) -> Revision:
+    """Return the locked revision, with its tag if that still stands for it: either may be signed."""
+    if repository.is_tag(locked.rev):
+        tagged = repository.resolve(locked.rev)
+        if tagged.commit == locked.commit:
+            return tagged
+    return repository.resolve(locked.commit)._replace(rev=locked.rev)
 
 
 def restore(locked: LockedPack, layer: str, signers: Sequence[str] = ()) -> LockedPack:
@@ -117,9 +131,10 @@ def restore(locked: LockedPack, layer: str, signers: Sequence[str] = ()) -> Lock
         repository = Repository(locked.source)
         if not locked.commit or not repository.has(locked.commit):
             repository.fetch()
-        revision = repository.resolve(locked.commit)._replace(rev=locked.rev)
-        tags = [each.tag for each in repository.tags() if (each.rev, each.commit) == (locked.rev, locked.commit)]
-        found = store.fetched(repository, revision._replace(tag=tags[0] if tags else ""), layer, signers)
+        if not repository.has(locked.commit):
+            message = f"{locked.source} no longer has the locked commit {locked.commit[:12]}: its history was rewritten"
+            raise HookError(message, "if that is meant: tenterhook pack update NAME --to REV; else restore the source")
+        found = store.fetched(repository, _revision(repository, locked), layer, signers)
     if found.hooks != locked.hooks or found.tree != locked.tree:
         message = f"{locked.source} no longer has what is locked for {locked.rev or 'it'}"
         raise HookError(message, "look at what changed: tenterhook pack diff")

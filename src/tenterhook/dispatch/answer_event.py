@@ -224,7 +224,8 @@ def _broken(catalog: Catalog) -> list[str]:
     errors = [problem for problem in catalog.problems if problem.severity == ERROR]
     others = [problem for problem in errors if not problem.code.startswith("fail-closed-")]
     said = [f"{len(others)} of your hooks cannot be used: tenterhook check, tenterhook doctor"] if others else []
-    said += [f"{hook.name} {hook.missing}" for hook in catalog.hooks if hook.missing]
+    missing = [hook for hook in catalog.hooks if hook.missing]
+    said += [f"{hook.name} {hook.missing}" for hook in missing if catalog.trust.standing(hook).state != "untrusted"]
     said += [f"{each.file}: {each.message}: {each.remedy}" for each in errors if each.code == "fail-closed-unknown"]
     return [f"tenterhook: {each}" for each in said]
 

@@ -21,6 +21,7 @@ class Declarations(NamedTuple):
     directory: str
     layer: str
     packs: tuple[tuple[NamedPack, LockedPack | None], ...]
+    broken: str = ""  # why the lock could not be read; then the packs are those that were in force
 
     @property
     def file(self) -> str:
@@ -33,7 +34,7 @@ class Declarations(NamedTuple):
     def named(self, name: str) -> tuple[NamedPack, LockedPack | None]:
         """Return the pack of a name or source. Raises `HookError` if there is none."""
         for pack, locked in self.packs:
-            if name in (pack.source, locked.name if locked else default_name(pack.source)):
+            if name in (pack.source, locked.name if locked else packs.default_name(pack.source)):
                 return pack, locked
         known = ", ".join(locked.name if locked else pack.source for pack, locked in self.packs)
         raise HookError(
@@ -41,16 +42,27 @@ class Declarations(NamedTuple):
         )
 
 
-def read(directory: str, layer: str) -> Declarations:
-    """Return the packs of a directory. Raises `HookError` if a file cannot be read."""
+def read(directory: str, layer: str, *, repairs: bool = False) -> Declarations:
+    """Return the packs of a directory. Raises `HookError` if a file cannot be read.
+
+    A command that writes the lock `repairs` it: for one that is broken, the packs that were in force are returned.
+    """
     file, lock = f"{directory}/{layer_settings.FILE}", f"{directory}/{packs.FILE}"
     if not os.path.lexists(file):
         return Declarations(directory, layer, ())
     named, problems = packs.named(file)
     if problems and not named:
         raise HookError(f"{file}: {problems[0].message}", problems[0].remedy)
-    locked = {each.source: each for each in packs.read_lock(lock)} if os.path.lexists(lock) else {}
-    return Declarations(directory, layer, tuple((each, locked.get(each.source)) for each in named))
+    broken = ""
+    try:
+        locked = {each.source: each for each in packs.read_lock(lock)} if os.path.lexists(lock) else {}
+    except HookError as error:
+        if not repairs:
+            raise
+        locked, broken = packs.in_force(lock), error.message
+    if repairs:
+        locked = {source: each for source, each in locked.items() if not packs.lacking(layer, each)}
+    return Declarations(directory, layer, tuple((each, locked.get(each.source)) for each in named), broken)
 
 
 def write(declared: Declarations, source: str, changed: tuple[NamedPack, LockedPack] | None) -> None:
@@ -69,6 +81,7 @@ def write(declared: Declarations, source: str, changed: tuple[NamedPack, LockedP
 
     settings_change.edit_file(declared.file, lambda text: toml_editor.with_tables(text, ("packs",), entries, is_ours))
     _write_lock(declared.lock, after)
+    packs.remember(declared.file, declared.lock)
 
 
 def _write_lock(file: str, locked: Sequence[LockedPack]) -> None:
@@ -88,16 +101,7 @@ def _entry(pack: NamedPack) -> dict[str, Any]:
     return {**entry, **({"settings": dict(settings)} if settings else {})}
 
 
-def default_name(source: str) -> str:
-    return os.path.basename(source.rstrip("/").removesuffix(".git"))
-
-
 def same_names(declared: Declarations, pack: NamedPack, locked: LockedPack) -> list[str]:
     """Return the hooks of a pack whose names hooks of other packs there have."""
-    taken = {
-        hook.name
-        for other, found in declared.packs
-        if found and other.source != pack.source
-        for hook in found.chosen(other.only)
-    }
-    return sorted(taken & {hook.name for hook in locked.chosen(pack.only)})
+    others = [each for each in declared.packs if each[0].source != pack.source]
+    return sorted({name for name, _, other in packs.names_twice([*others, (pack, locked)]) if other == locked.name})

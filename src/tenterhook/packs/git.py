@@ -51,11 +51,13 @@ class Revision(NamedTuple):
 
 
 class Repository:
-    """The bare repository of one source in our cache."""
+    """The bare repository of one source in our cache. The pack may be in a directory of it: `URL#directory`."""
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self._directory = f"{places.cache()}/packs/{places.file_name(source)}.git"
+        self._address, _, below = source.partition("#")
+        self.below = below.strip("/")
+        self._directory = f"{places.cache()}/packs/{places.file_name(self._address)}.git"
 
     def fetch(self) -> None:
         """Fetch every branch and tag. Raises `HookError` if that fails, or if the source is too large."""
@@ -65,7 +67,7 @@ class Repository:
         if not os.path.isdir(f"{self._directory}/objects"):
             self._git("init", "--quiet", "--bare", self._directory, at=False)
         refs = (f"+refs/heads/*:{_HEADS}*", f"+refs/tags/*:{_TAGS}*", "+HEAD:refs/pack/HEAD")
-        command = self._command("fetch", "--quiet", "--prune", "--no-write-fetch-head", self.source, *refs)
+        command = self._command("fetch", "--quiet", "--prune", "--no-write-fetch-head", self._address, *refs)
         with tempfile.TemporaryFile() as said:
             process = subprocess.Popen(  # git, with a source that the person named
                 command, env=_environment(), stdin=subprocess.DEVNULL, stderr=said, start_new_session=True
@@ -104,21 +106,26 @@ class Repository:
                 tag = self._ask("rev-parse", "--verify", "--quiet", name) or ""
                 is_tag = bool(tag) and self._ask("cat-file", "-t", tag) == "tag"
                 return self._revision(rev, found, tag if is_tag else "")
-        known = ", ".join(each.rev for each in self.tags()[:5])
+        known = ", ".join(self.tag_names()[:5])
         raise HookError(f"{self.source} has no {rev or 'commit'}", f"its newest tags: {known}" if known else "see rev")
 
     def _revision(self, rev: str, commit: str, tag: str = "") -> Revision:
-        tree = self._ask("rev-parse", f"{commit}^{{tree}}") or ""
+        tree = self._ask("rev-parse", "--verify", "--quiet", f"{commit}:{self.below}")
+        if tree is None or self._ask("cat-file", "-t", tree) != "tree":
+            raise HookError(f"{self.source}: {rev or commit[:12]} has no directory {self.below}", "see what is after #")
         date = self._ask("log", "-1", "--format=%ct", commit) or "0"
         if tag:
             tagged = re.search(r"^tagger .* (\d+) [+-]\d+$", self._ask("cat-file", "tag", tag) or "", re.MULTILINE)
             date = tagged[1] if tagged else date
         return Revision(rev, commit, tree, tag, int(date))
 
-    def tags(self) -> list[Revision]:
-        """Return the tags, the newest version first."""
-        names = (self._ask("tag", "--list", "--sort=-version:refname") or "").splitlines()
-        return [self.resolve(name) for name in names]
+    def tag_names(self) -> list[str]:
+        """Return the names of the tags, the newest version first; v2.0-rc1 is older than v2.0."""
+        options = ("-c", "versionsort.suffix=-")
+        return (self._ask(*options, "tag", "--list", "--sort=-version:refname") or "").splitlines()
+
+    def is_tag(self, rev: str) -> bool:
+        return bool(rev) and self._ask("rev-parse", "--verify", "--quiet", f"{_TAGS}{rev}") is not None
 
     def is_branch(self, rev: str) -> bool:
         return not rev or self._ask("rev-parse", "--verify", "--quiet", f"{_HEADS}{rev}") is not None
@@ -130,9 +137,9 @@ class Repository:
         """Whether a commit has another one in its history."""
         return self._ask("merge-base", "--is-ancestor", older, newer) is not None
 
-    def files(self, commit: str) -> list[Entry]:
-        """Return every file of a commit."""
-        output = self._git("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+    def files(self, tree: str) -> list[Entry]:
+        """Return every file of a tree or commit."""
+        output = self._git("ls-tree", "-r", "-z", "-l", "--full-tree", tree)
         entries = []
         for row in output.split(b"\0"):
             about, tab, path = row.partition(b"\t")

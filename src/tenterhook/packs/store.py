@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 import tomllib
@@ -64,25 +65,28 @@ def fetched(repository: Repository, revision: Revision, layer: str, signers: Ite
         named = revision.rev or revision.commit[:12]
         message = f"{named} of {repository.source} is not signed by a key that you trust for this source"
         raise HookError(message, "have it signed, or trust its key: tenterhook trust --source URL --signer KEY")
-    pack = _stored(repository.source, revision, _read_revision(repository, revision.commit), layer)
+    pack = _stored(repository.source, revision, _read_revision(repository, revision.tree), layer)
     return pack._replace(signer=signer)
 
 
 def is_folder(source: str) -> bool:
     """Whether a source is a plain folder without git."""
-    return os.path.isdir(source) and not any(os.path.exists(f"{source}/{name}") for name in (".git", "HEAD"))
+    is_git = any(os.path.exists(f"{source}/{name}") for name in (".git", "HEAD"))
+    return os.path.isdir(source) and not is_git
 
 
-def _read_revision(repository: Repository, commit: str) -> list[SourceFile]:
-    entries = repository.files(commit)
+def _read_revision(repository: Repository, tree: str) -> list[SourceFile]:
+    entries = repository.files(tree)
     folders = _hook_folders(entry.path for entry in entries)
     wanted: list[Entry] = []
     for entry in entries:
-        if entry.path != PACK_FILE and not _is_below(entry.path, folders):
-            continue
-        if entry.mode == _SUBMODULE:
+        is_wanted = entry.path == PACK_FILE or _is_below(entry.path, folders)
+        if entry.mode == _SUBMODULE and (is_wanted or not folders or _may_hold_hooks(entry.path)):
             raise HookError(f"{repository.source}: {entry.path} is a submodule", "put the files themselves there")
-        wanted.append(entry)
+        if entry.mode == _LINK and not is_wanted:
+            _refuse_link(repository.source, entry.path)
+        if is_wanted:
+            wanted.append(entry)
     _refuse_large(repository.source, sum(entry.size for entry in wanted))
     return [
         SourceFile(entry.path, data, entry.mode == _LINK, entry.mode == _EXECUTABLE)
@@ -98,6 +102,9 @@ def _read_folder(source: str) -> Iterable[SourceFile]:
     ]
     folders = _hook_folders(paths)
     wanted = [path for path in paths if path == PACK_FILE or _is_below(path, folders)]
+    for path in paths:
+        if path not in wanted and os.path.islink(f"{source}/{path}"):
+            _refuse_link(source, path)
     _refuse_large(source, sum(os.lstat(f"{source}/{path}").st_size for path in wanted))
     for path in wanted:
         full = f"{source}/{path}"
@@ -108,6 +115,18 @@ def _read_folder(source: str) -> Iterable[SourceFile]:
             raise HookError(f"{full} is not a regular file", "remove it")
         with open(full, "rb") as file:
             yield SourceFile(path, file.read(), is_executable=bool(os.stat(full).st_mode & 0o111))
+
+
+def _may_hold_hooks(path: str) -> bool:
+    """Whether hooks would be expected at a path: `hooks` and what is directly in it."""
+    return path == "hooks" or os.path.dirname(path) == "hooks"
+
+
+def _refuse_link(source: str, path: str) -> None:
+    if _may_hold_hooks(path):
+        raise HookError(
+            f"{source}: {path} is a link, which could lead out of the pack", "put the files themselves there"
+        )
 
 
 def _refuse_large(source: str, size: int) -> None:
@@ -164,12 +183,14 @@ def _digest(hooks: Iterable[LockedHook]) -> str:
 
 
 def _pack_file(source: str, files: Iterable[SourceFile]) -> PackFile:
-    name = os.path.basename(source.rstrip("/").removesuffix(".git")) or "pack"
-    data = next((file.data for file in files if file.path == PACK_FILE and not file.is_link), None)
-    if data is None:
+    name = packs.default_name(source)
+    found = next((file for file in files if file.path == PACK_FILE), None)
+    if found is None:
         return PackFile(name)
+    if found.is_link:
+        raise HookError(f"{PACK_FILE} of {source} is a link", "put the file itself there")
     try:
-        document: Mapping[str, Any] = tomllib.loads(data.decode())
+        document: Mapping[str, Any] = tomllib.loads(found.data.decode().replace("\r\n", "\n"))
     except ValueError as error:
         raise HookError(f"{PACK_FILE} of {source} is not valid TOML: {error}", "fix it there") from None
     if "packs" in document:
@@ -183,6 +204,8 @@ def _pack_file(source: str, files: Iterable[SourceFile]) -> PackFile:
     if hooks is not None and not (isinstance(hooks, list) and all(isinstance(each, str) for each in hooks)):
         raise HookError(f"{PACK_FILE} of {source}: 'hooks' is not a list of names", "fix it there")
     requires = document.get("requires", "")
+    if requires and not _version(requires):
+        raise HookError(f"{PACK_FILE} of {source}: 'requires' is no version: {requires}", 'write requires = "0.2"')
     if requires and _version(requires) > _version(__version__):
         raise HookError(
             f"{source} needs Tenterhook {requires}; this is {__version__}", "upgrade Tenterhook, or take an older rev"
@@ -193,8 +216,9 @@ def _pack_file(source: str, files: Iterable[SourceFile]) -> PackFile:
 
 
 def _version(text: str) -> tuple[int, ...]:
-    parts = text.strip().removeprefix(">=").strip().split(".")
-    return tuple(int(part) if part.isdigit() else 0 for part in parts[:3])
+    """Return the numbers of a version; empty if it is none."""
+    numbers = re.match(r"\d+(\.\d+){0,2}", text.strip().removeprefix(">=").strip())
+    return tuple(map(int, numbers[0].split("."))) if numbers else ()
 
 
 def _write(above: str, relative: str, file: SourceFile) -> None:
