@@ -60,6 +60,19 @@ class EnabledList(NamedTuple):
     item: str
 
 
+class ManagedSettings(NamedTuple):
+    """The settings of the machine's administrator, which the person's cannot override.
+
+    `beside`: other keys that the file needs. `event_tables`: TOML with a table `[[hooks.EVENT]]` for each entry.
+    `moved_by`: a variable of the person's that makes the agent read another file instead.
+    """
+
+    file: str
+    beside: Mapping[str, Any] = {}
+    event_tables: bool = False
+    moved_by: str | None = None
+
+
 class Agent:
     """One agent: its events and answers, its settings, what switches hooks off, and how it is run headless."""
 
@@ -178,6 +191,24 @@ class Agent:
     reloads_hooks: bool = False  # it uses an entry that is written while it runs
     trust_table: TrustTable | None = None  # where it keeps hashes of trusted hooks, if it runs no others
     needs_project_trust: bool = False  # it ignores a project's hooks until the person trusts the project
+    managed: ManagedSettings | None = None  # None: it has no settings that a person cannot override
+    event_tables: bool = False  # its TOML file has a table `[[hooks.EVENT]]` for each entry
+
+    def for_machine(self) -> Agent:
+        """Return this agent with the settings of the machine in place of the person's. Raises `HookError` without."""
+        if self.managed is None:
+            raise HookError(
+                f"{self.title} has no managed settings: each person can change all that it reads",
+                f"leave it out; each person installs it: tenterhook install {self.name}",
+            )
+        import copy
+
+        machine = copy.copy(self)
+        machine.settings = lambda root=None: machine.managed.file  # type: ignore[method-assign, union-attr]
+        machine.beside = self.managed.beside  # type: ignore[misc]
+        machine.event_tables = self.managed.event_tables
+        machine.trust_table = machine.enabled_in = None  # managed hooks need neither
+        return machine
 
     def entry(self, event: str, line: str, seconds: int) -> dict[str, Any]:
         """Return the entry of its settings that runs a command line at an event."""
