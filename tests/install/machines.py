@@ -77,8 +77,9 @@ class Machine:
             elif source.exists():
                 shutil.copy(source, folder / "etc" / name)
         (folder / "etc" / "passwd").write_text(
-            f"root:x:0:0:root:/root:/bin/sh\nperson:x:{PERSON}:{PERSON}:a person:{HOME}:/bin/sh\n"
+            f"root:x:0:0:root:/home/root:/bin/sh\nperson:x:{PERSON}:{PERSON}:a person:{HOME}:/bin/sh\n"
         )
+        (folder / "home" / "root").mkdir(mode=0o700)
         (folder / "home" / "person" / "project" / ".git").mkdir(parents=True)
         self.root("chown", "-R", f"{PERSON}:{PERSON}", HOME)
         self._install_program()
@@ -111,7 +112,7 @@ class Machine:
 
     def root(self, *command: str, env: Mapping[str, str] | None = None, stdin: str = "") -> Ended:
         """Run a command as root."""
-        return self._run(command, {"HOME": "/root", **(env or {})}, stdin)
+        return self._run(command, {"HOME": "/home/root", **(env or {})}, stdin)
 
     def person(self, *command: str, env: Mapping[str, str] | None = None, stdin: str = "") -> Ended:
         """Run a command as the person, in the project."""

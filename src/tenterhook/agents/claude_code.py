@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from . import claude_json, protocol, wire
+from . import claude_json, managed_settings, protocol, wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
 _MANAGED = "/etc/claude-code/managed-settings.json"
-_PREFIX = "CLAUDE_CODE_SHELL_PREFIX"  # names a program that runs every command line, ours as well
 _OTHERS = (
     *("PostToolBatch", "UserPromptExpansion", "PreModelSwitch", "PostModelSwitch", "PermissionDenied", "Setup"),
     *("TeammateIdle", "TaskCreated", "TaskCompleted", "Elicitation", "ElicitationResult", "ConfigChange"),
@@ -82,10 +81,10 @@ class ClaudeCode(protocol.Agent):
     variable = "CLAUDE_CONFIG_DIR"
     project_file = ".claude/settings.local.json"
     reloads_hooks = True
-    managed = protocol.ManagedSettings(_MANAGED, {"env": {_PREFIX: ""}})
+    managed = managed_settings.ManagedSettings(_MANAGED, {"env": {"CLAUDE_CODE_SHELL_PREFIX": ""}})
 
     env_settings = (".claude/settings.json", ".claude/settings.local.json")
-    shell_variables = (_PREFIX,)
+    shell_variables = ("CLAUDE_CODE_SHELL_PREFIX",)  # a program that runs every command line, ours as well
 
     def switches(self, settings: str, root: str) -> Iterator[tuple[str, str]]:
         from .settings_files import disabled_hooks

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from . import claude_json, protocol, wire
+from .managed_settings import ManagedSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Codex(protocol.Agent):
     timeouts: ClassVar = {"SessionEnd": 3, "Interrupt": 3}
     also_read = ("config.toml",)
     trust_table = protocol.TrustTable("config.toml", "hooks.state", "trusted_hash")
-    managed = protocol.ManagedSettings(
+    managed = ManagedSettings(
         f"{_MACHINE}/requirements.toml",
         {"features": {"hooks": True}},  # else the person's config.toml could switch hooks off
         event_tables=True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from . import claude_json, protocol, wire
+from .managed_settings import ManagedSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,9 +132,7 @@ class Gemini(GeminiLike):
     directory = ".gemini"
     project_file = ".gemini/settings.json"
     needs_project_trust = True
-    managed = protocol.ManagedSettings(
-        _SYSTEM, {"hooksConfig": {"enabled": True}}, moved_by="GEMINI_CLI_SYSTEM_SETTINGS_PATH"
-    )
+    managed = ManagedSettings(_SYSTEM, {"hooksConfig": {"enabled": True}}, moved_by="GEMINI_CLI_SYSTEM_SETTINGS_PATH")
 
     def entry(self, event: str, line: str, seconds: int) -> dict[str, Any]:
         return super().entry(event, line, seconds * 1000)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..basics.model_script import ScriptedCall, Turn
     from ..model import Event, Verdict
     from .claude_json import Dialect
+    from .managed_settings import ManagedSettings
     from .wire import Capabilities, HookOutput, Received, Reply
 
 LONGEST = 600  # seconds: what every agent accepts as a timeout, and the longest a hook may have
@@ -58,19 +59,6 @@ class EnabledList(NamedTuple):
     file: str
     keys: tuple[str, ...]
     item: str
-
-
-class ManagedSettings(NamedTuple):
-    """The settings of the machine's administrator, which the person's cannot override.
-
-    `beside`: other keys that the file needs. `event_tables`: TOML with a table `[[hooks.EVENT]]` for each entry.
-    `moved_by`: a variable of the person's that makes the agent read another file instead.
-    """
-
-    file: str
-    beside: Mapping[str, Any] = {}
-    event_tables: bool = False
-    moved_by: str | None = None
 
 
 class Agent:
@@ -193,22 +181,6 @@ class Agent:
     needs_project_trust: bool = False  # it ignores a project's hooks until the person trusts the project
     managed: ManagedSettings | None = None  # None: it has no settings that a person cannot override
     event_tables: bool = False  # its TOML file has a table `[[hooks.EVENT]]` for each entry
-
-    def for_machine(self) -> Agent:
-        """Return this agent with the settings of the machine in place of the person's. Raises `HookError` without."""
-        if self.managed is None:
-            raise HookError(
-                f"{self.title} has no managed settings: each person can change all that it reads",
-                f"leave it out; each person installs it: tenterhook install {self.name}",
-            )
-        import copy
-
-        machine = copy.copy(self)
-        machine.settings = lambda root=None: machine.managed.file  # type: ignore[method-assign, union-attr]
-        machine.beside = self.managed.beside  # type: ignore[misc]
-        machine.event_tables = self.managed.event_tables
-        machine.trust_table = machine.enabled_in = None  # managed hooks need neither
-        return machine
 
     def entry(self, event: str, line: str, seconds: int) -> dict[str, Any]:
         """Return the entry of its settings that runs a command line at an event."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..agents import AGENTS
+from ..agents import AGENTS, managed_settings
 from ..basics.display_text import listed, one_line, visible
 from ..catalog.catalog import MANAGED
 from ..catalog.packs import MANAGED_STORE, NamedPack
@@ -41,7 +41,7 @@ def install(
         able = [agent.name for agent in AGENTS.values() if agent.managed]
         raise HookError("name the agents of this machine", f"tenterhook install --managed {' '.join(able)}")
     for agent in agents:  # all first: a refusal changes nothing
-        agent.for_machine()
+        managed_settings.of(agent)
     managed.check_program()
     plans = [managed.plan(agent, closed=closed) for agent in agents]
     for each in plans:
@@ -53,7 +53,9 @@ def install(
         before.keep(f"{MANAGED}/{name}")
     try:
         for source in packs:
-            if not _add_pack(source, dry_run=dry_run, yes=yes, as_json=as_json):
+            with managed.machine():
+                is_added = _add_pack(source, dry_run=dry_run, yes=yes, as_json=as_json)
+            if not is_added:
                 before.undo()
                 return 1
         sources = [split(text)[0] for text in packs]
@@ -155,7 +157,9 @@ def uninstall(agents: Sequence[Agent], *, dry_run: bool, yes: bool) -> int:
         said = f"removed from {', '.join(changed)}" if changed else "no entries of ours"
         click.echo(f"{click.style(plan.agent.title, bold=True)}: {said}")
     if not managed.all_records():
-        _remove_packs(packs)
+        with managed.machine():
+            _remove_packs(packs)
+            managed.remove_records()
     if hooks := managed.hooks():
         names = ", ".join(visible(hook.name) for hook in hooks)
         click.echo(f"left in {MANAGED}: {names}; they run in agents that a person installs: tenterhook install")

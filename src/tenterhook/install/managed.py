@@ -16,7 +16,8 @@ import sysconfig
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from ..agents import AGENTS
+from ..agents import AGENTS, managed_settings
+from ..agents.managed_settings import for_machine
 from ..basics import install_record, places, private_files, processes
 from ..catalog import loading
 from ..catalog.catalog import MANAGED
@@ -38,9 +39,13 @@ _OF_ACCOUNT = ("home", "config", "state", "cache", "data", "agent_home")  # foun
 
 @contextmanager
 def machine() -> Iterator[None]:
-    """Have records, launcher and backups in the machine's directory."""
+    """Have records, launcher and backups in the machine's directory, and the rest in the home of this account.
+
+    No variable moves them: below `sudo` they may be those of the person.
+    """
     before = dict(places.FIXED)
-    places.FIXED["state"] = places.MANAGED
+    home = places.account_home()
+    places.FIXED.update(state=places.MANAGED, home=home, config=f"{home}/.config", cache=f"{home}/.cache/tenterhook")
     try:
         yield
     finally:
@@ -118,7 +123,7 @@ def plan(agent: Agent, *, closed: bool | None = None, packs: Iterable[str] = ())
     Calls of tools are always wired: hooks of persons and projects run there too. `closed` None: as before, else closed.
     `packs`: sources that this installation adds, and that its removal removes.
     """
-    view = agent.for_machine()
+    view = for_machine(agent)
     with machine():
         before = records.read(records.file(agent, None)) or {}
         if closed is None:
@@ -132,11 +137,11 @@ def plan(agent: Agent, *, closed: bool | None = None, packs: Iterable[str] = ())
 
 def _check_beside(agent: Agent, change: settings_change.FileChange) -> None:
     """Raise `HookError` if the administrator's file lacks something without which a person could switch hooks off."""
-    assert agent.managed is not None
-    if agent.managed.event_tables:
+    wanted_settings = managed_settings.of(agent)
+    if wanted_settings.event_tables:
         return  # refused by the editor
     document = commented_json.loads((change.after or b"").decode("utf-8-sig"))
-    for name, keys in agent.managed.beside.items():
+    for name, keys in wanted_settings.beside.items():
         for key, wanted in keys.items():
             there = document.get(name)
             if not isinstance(there, dict) or there.get(key) != wanted:
@@ -151,8 +156,8 @@ def _for_every_account(agent: Agent, record: dict[str, Any]) -> dict[str, Any]:
     """Return a record without what is true of root's account alone."""
     own = {key: value for key, value in record.items() if key not in _OF_ACCOUNT}
     neutral = {"steering": {"PATH": _PATH}, "environment": {}, "interpreters": {}, "others": [], "configs": []}
-    moved_by = agent.managed.moved_by if agent.managed else None
-    return {**own, **neutral, "managed": True, "agent_directory": agent.directory, "moved_by": moved_by}
+    about = {"agent_directory": agent.directory, "moved_by": managed_settings.of(agent).moved_by}
+    return {**own, **neutral, "managed": True, **about}
 
 
 def apply(change: settings_change.SettingsChange) -> None:
@@ -170,7 +175,7 @@ def apply(change: settings_change.SettingsChange) -> None:
 def plan_removal(agent: Agent) -> settings_change.SettingsChange:
     """Return what removing a managed installation would change."""
     with machine():
-        return settings_change.plan_removal(agent.for_machine(), None)
+        return settings_change.plan_removal(for_machine(agent), None)
 
 
 def remove(change: settings_change.SettingsChange) -> None:
@@ -178,14 +183,19 @@ def remove(change: settings_change.SettingsChange) -> None:
     with machine():
         settings_change.apply(change, removal=True)
         if not records.all_records():
-            shutil.rmtree(records.directory(), ignore_errors=True)
-            with suppress(OSError):  # it has the administrator's rules
-                os.rmdir(places.MANAGED)
+            remove_records()
+
+
+def remove_records() -> None:
+    """Delete the directory of records and backups, and the one around it unless it has the administrator's rules."""
+    shutil.rmtree(os.path.join(places.MANAGED, "installed"), ignore_errors=True)
+    with suppress(OSError):
+        os.rmdir(places.MANAGED)
 
 
 def problems(record: dict[str, Any]) -> Iterator[str]:
     """Yield what keeps a managed installation from being called, or lets another account change it."""
-    agent = AGENTS[record["host"]].for_machine()
+    agent = for_machine(AGENTS[record["host"]])
     settings = agent.settings()
     with machine():
         paths: Iterable[str] = (settings, launcher.path(), records.file(agent, None))
