@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from . import claude_json, managed_settings, protocol, wire
+from . import claude_json, protocol, wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class ClaudeCode(protocol.Agent):
     variable = "CLAUDE_CONFIG_DIR"
     project_file = ".claude/settings.local.json"
     reloads_hooks = True
-    managed = managed_settings.ManagedSettings(_MANAGED, {"env": {"CLAUDE_CODE_SHELL_PREFIX": ""}})
+    managed: ClassVar = {"file": _MANAGED, "beside": {"env": {"CLAUDE_CODE_SHELL_PREFIX": ""}}}
 
     env_settings = (".claude/settings.json", ".claude/settings.local.json")
     shell_variables = ("CLAUDE_CODE_SHELL_PREFIX",)  # a program that runs every command line, ours as well

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from . import claude_json, protocol, wire
-from .managed_settings import ManagedSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,7 +131,11 @@ class Gemini(GeminiLike):
     directory = ".gemini"
     project_file = ".gemini/settings.json"
     needs_project_trust = True
-    managed = ManagedSettings(_SYSTEM, {"hooksConfig": {"enabled": True}}, moved_by="GEMINI_CLI_SYSTEM_SETTINGS_PATH")
+    managed: ClassVar = {
+        "file": _SYSTEM,
+        "beside": {"hooksConfig": {"enabled": True}},
+        "moved_by": "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
+    }
 
     def entry(self, event: str, line: str, seconds: int) -> dict[str, Any]:
         return super().entry(event, line, seconds * 1000)

@@ -29,7 +29,7 @@ def of(agent: Agent) -> ManagedSettings:
             f"{agent.title} has no managed settings: each person can change all that it reads",
             f"leave it out; each person installs it: tenterhook install {agent.name}",
         )
-    return agent.managed
+    return ManagedSettings(**agent.managed)
 
 
 def for_machine(agent: Agent) -> Agent:

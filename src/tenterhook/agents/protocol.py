@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ..basics.model_script import ScriptedCall, Turn
     from ..model import Event, Verdict
     from .claude_json import Dialect
-    from .managed_settings import ManagedSettings
     from .wire import Capabilities, HookOutput, Received, Reply
 
 LONGEST = 600  # seconds: what every agent accepts as a timeout, and the longest a hook may have
@@ -179,7 +178,7 @@ class Agent:
     reloads_hooks: bool = False  # it uses an entry that is written while it runs
     trust_table: TrustTable | None = None  # where it keeps hashes of trusted hooks, if it runs no others
     needs_project_trust: bool = False  # it ignores a project's hooks until the person trusts the project
-    managed: ManagedSettings | None = None  # None: it has no settings that a person cannot override
+    managed: ClassVar[Mapping[str, Any] | None] = None  # fields of its `ManagedSettings`; None: it has none
     event_tables: bool = False  # its TOML file has a table `[[hooks.EVENT]]` for each entry
 
     def entry(self, event: str, line: str, seconds: int) -> dict[str, Any]:

@@ -82,8 +82,8 @@ def install(
     for each in plans:
         events = ", ".join(each.record["events"])
         click.echo(f"{click.style(each.agent.title, bold=True)}: managed, for every account  ({events})")
-        if each.agent.managed and each.agent.managed.moved_by:
-            click.echo(f"  a person who sets {each.agent.managed.moved_by} makes it read another file instead")
+        if moved_by := each.record["moved_by"]:
+            click.echo(f"  a person who sets {moved_by} makes it read another file instead")
         if each.record["closed"]:
             click.echo("  if Tenterhook cannot answer, tool calls are refused")
     names = ", ".join(visible(hook.name) for hook in hooks)
