@@ -52,7 +52,8 @@ SLOW = (
     *("hub/browser", "hub/test_fuzzing", "hub/test_growth", "hub/test_postgres", "hub/test_races"),
     *("hub_client/test_agent_and_hub", "hub_client/test_companion", "hub_client/test_hosts_and_hub"),
     *("hub_client/test_join_command", "install/test_entries", "install/test_event_wiring", "install/test_launcher"),
-    *("install/test_reinstalling", "install/test_settings_change", "install/test_sync"),
+    *("install/test_managed", "cli/test_managed", "install/test_reinstalling"),
+    *("install/test_settings_change", "install/test_sync"),
     *("journal/test_export", "journal/test_journal", "journal/test_kills", "journal/test_retention"),
     *("cli/test_setup", "scenarios/test_on_a_terminal", "scenarios/test_team"),
     *(

@@ -68,7 +68,7 @@ def test_programs_are_told_the_same(project: Path, programs: Path) -> None:
     assert list(found) == list(AGENTS)
     claude = found["claude-code"]
     assert (claude["program"], claude["version"]) == (str(programs / "claude"), "99.0.1")
-    assert claude["guarded"] == {"user": False, "project": False}
+    assert claude["guarded"] == {"managed": False, "user": False, "project": False}
     assert found["codex"]["proven"]["version"] == found["codex"]["version"]
     assert (found["qwen"]["program"], found["qwen"]["version"]) == (None, None)
 
@@ -76,13 +76,21 @@ def test_programs_are_told_the_same(project: Path, programs: Path) -> None:
 def test_an_installation_for_a_project_counts_there(home: Path, project: Path, programs: Path) -> None:
     (project / ".git").mkdir()
     assert tenterhook("install", "claude-code", "--project").returncode == 0
-    assert facts()["claude-code"]["guarded"] == {"user": False, "project": False}  # nothing would be refused yet
+    assert facts()["claude-code"]["guarded"] == {
+        "managed": False,
+        "user": False,
+        "project": False,
+    }  # nothing would be refused yet
     folder_hook(user_hooks(home), "guard", "exit 2")
     assert tenterhook("install", "claude-code", "--project").returncode == 0
-    assert facts()["claude-code"]["guarded"] == facts()["claude-code"]["installed"] == {"user": False, "project": True}
+    assert (
+        facts()["claude-code"]["guarded"]
+        == facts()["claude-code"]["installed"]
+        == {"managed": False, "user": False, "project": True}
+    )
     assert row("claude-code")[-3:] == ["in", "this", "project"]
     os.chdir(home)
-    assert facts()["claude-code"]["guarded"] == {"user": False, "project": False}
+    assert facts()["claude-code"]["guarded"] == {"managed": False, "user": False, "project": False}
 
 
 def test_settings_that_cannot_be_read_are_said_to_be_so(home: Path, project: Path, programs: Path) -> None:

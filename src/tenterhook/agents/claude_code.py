@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, ClassVar
 
+_MANAGED = "/etc/claude-code/managed-settings.json"
 _OTHERS = (
     *("PostToolBatch", "UserPromptExpansion", "PreModelSwitch", "PostModelSwitch", "PermissionDenied", "Setup"),
     *("TeammateIdle", "TaskCreated", "TaskCompleted", "Elicitation", "ElicitationResult", "ConfigChange"),
@@ -80,6 +81,7 @@ class ClaudeCode(protocol.Agent):
     variable = "CLAUDE_CONFIG_DIR"
     project_file = ".claude/settings.local.json"
     reloads_hooks = True
+    managed: ClassVar = {"file": _MANAGED, "beside": {"env": {"CLAUDE_CODE_SHELL_PREFIX": ""}}}
 
     env_settings = (".claude/settings.json", ".claude/settings.local.json")
     shell_variables = ("CLAUDE_CODE_SHELL_PREFIX",)  # a program that runs every command line, ours as well
@@ -87,9 +89,7 @@ class ClaudeCode(protocol.Agent):
     def switches(self, settings: str, root: str) -> Iterator[tuple[str, str]]:
         from .settings_files import disabled_hooks
 
-        yield from disabled_hooks(
-            settings, os.path.join(root, self.directory), "/etc/claude-code/managed-settings.json"
-        )
+        yield from disabled_hooks(settings, os.path.join(root, self.directory), _MANAGED)
 
     headless_settings = ".claude/settings.json"
 

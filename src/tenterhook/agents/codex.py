@@ -76,6 +76,11 @@ class Codex(protocol.Agent):
     timeouts: ClassVar = {"SessionEnd": 3, "Interrupt": 3}
     also_read = ("config.toml",)
     trust_table = protocol.TrustTable("config.toml", "hooks.state", "trusted_hash")
+    managed: ClassVar = {
+        "file": f"{_MACHINE}/requirements.toml",
+        "beside": {"features": {"hooks": True}},  # else the person's config.toml could switch hooks off
+        "event_tables": True,
+    }
 
     def trusted_hashes(self, settings: str, hooks: Mapping[str, Any]) -> dict[str, str]:
         """Return the hashes without which Codex skips our entries silently.

@@ -24,6 +24,7 @@ _EVENTS = {
     "PreCompress": "pre-context-compact",
     "Notification": "notification",
 }
+_SYSTEM = "/etc/gemini-cli/settings.json"
 _OTHERS = ("BeforeModel", "AfterModel", "BeforeToolSelection")
 # Without auto-approval it refuses the shell before any hook runs; the flag that allows it excludes redirections.
 _POLICY = """\
@@ -130,6 +131,11 @@ class Gemini(GeminiLike):
     directory = ".gemini"
     project_file = ".gemini/settings.json"
     needs_project_trust = True
+    managed: ClassVar = {
+        "file": _SYSTEM,
+        "beside": {"hooksConfig": {"enabled": True}},
+        "moved_by": "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
+    }
 
     def entry(self, event: str, line: str, seconds: int) -> dict[str, Any]:
         return super().entry(event, line, seconds * 1000)
@@ -140,7 +146,7 @@ class Gemini(GeminiLike):
         from ..formats.own_entries import is_own_command
         from .settings_files import read_json
 
-        for file in (settings, os.path.join(root, ".gemini/settings.json"), "/etc/gemini-cli/settings.json"):
+        for file in (settings, os.path.join(root, ".gemini/settings.json"), _SYSTEM):
             switches = read_json(file).get("hooksConfig")
             if not isinstance(switches, dict):
                 continue

@@ -178,6 +178,8 @@ class Agent:
     reloads_hooks: bool = False  # it uses an entry that is written while it runs
     trust_table: TrustTable | None = None  # where it keeps hashes of trusted hooks, if it runs no others
     needs_project_trust: bool = False  # it ignores a project's hooks until the person trusts the project
+    managed: ClassVar[Mapping[str, Any] | None] = None  # fields of its `ManagedSettings`; None: it has none
+    event_tables: bool = False  # its TOML file has a table `[[hooks.EVENT]]` for each entry
 
     def entry(self, event: str, line: str, seconds: int) -> dict[str, Any]:
         """Return the entry of its settings that runs a command line at an event."""

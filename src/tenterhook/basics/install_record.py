@@ -7,13 +7,19 @@ from __future__ import annotations
 
 import os
 
-from . import light_json
+from . import light_json, places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 _PLACES = ("home", "config", "state", "cache")  # the record's keys for directories
+# What a record of the person adds to that of the machine: none of it concerns managed hooks.
+_OF_PERSON: dict[str, type] = {
+    **dict.fromkeys((*_PLACES, "data", "agent_home"), str),
+    **dict.fromkeys(("environment", "steering", "interpreters"), dict),
+    "configs": list,
+}
 
 
 class RecordError(Exception):
@@ -26,13 +32,46 @@ def directories(record: dict[str, Any]) -> dict[str, str]:
     return {**found, "data": record.get("data") or f"{found['home']}/.local/share/tenterhook"}  # not before 0.2
 
 
-def read(file: str) -> dict[str, Any]:
-    """Return a record; raise `RecordError` with the reason and the remedy if it cannot be used."""
+def managed(host: str) -> dict[str, Any] | None:
+    """Return the record of `install --managed` for an agent; None if there is none that only root can have written."""
+    try:
+        record = read(f"{places.MANAGED}/installed/{host}.json", owners=(0,))
+    except RecordError:
+        return None
+    return record if record.get("managed") is True and record.get("host") == host else None
+
+
+def for_account(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a managed record completed for the account that runs us.
+
+    Directories are those of the account database, or what this person's own `install` recorded there: no variable
+    of the environment counts.
+    """
+    home = places.account_home()
+    usual = {
+        "home": home,
+        "config": f"{home}/.config",
+        "state": f"{home}/.local/state/tenterhook",
+        "cache": f"{home}/.cache/tenterhook",
+        "agent_home": f"{home}/{record['agent_directory']}",
+    }
+    try:
+        own = read(f"{usual['state']}/installed/{record['host']}.json")
+    except RecordError:
+        own = {}
+    return {**record, **usual, **{key: own[key] for key, kind in _OF_PERSON.items() if isinstance(own.get(key), kind)}}
+
+
+def read(file: str, owners: tuple[int, ...] = ()) -> dict[str, Any]:
+    """Return a record; raise `RecordError` with the reason and the remedy if it cannot be used.
+
+    `owners`: the accounts that may own it; without them, this account and root.
+    """
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
             found = os.fstat(descriptor)
-            if found.st_uid not in (os.getuid(), 0) or found.st_mode & 0o022:
+            if found.st_uid not in (owners or (os.getuid(), 0)) or found.st_mode & 0o022:
                 raise RecordError(f"another account could have written {file}")
             text = os.read(descriptor, found.st_size + 1).decode()
         finally:

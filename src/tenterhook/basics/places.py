@@ -6,6 +6,7 @@ import os
 from _thread import get_ident
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+MANAGED = "/etc/tenterhook"  # root's settings, launcher and records of `install --managed`; no variable moves it
 # Directories that `install` recorded, by kind: for a process whose environment a repository may have set.
 FIXED: dict[str, str] = {}
 
@@ -114,8 +115,24 @@ def _escaped(char: str) -> str:
     return "".join(f"%{byte:02x}" for byte in char.encode("utf-8", "surrogatepass"))
 
 
+def is_managed() -> bool:
+    """Whether this process installs for every account of the machine: what it writes, all of them must read."""
+    return FIXED.get("state") == MANAGED
+
+
+def file_mode() -> int:
+    """Return the mode of launchers, records and settings that `install` creates."""
+    return 0o644 if is_managed() else 0o600
+
+
 def make_private(directory: str) -> None:
-    """Create a directory and its parents, mode 700 for it and for our own directories around it."""
+    """Create a directory and its parents, mode 700 for it and for our own directories around it.
+
+    For an installation that every account uses, mode 755.
+    """
+    if is_managed():
+        make_directories(directory)
+        return
     parents = 0o755
     for own in (state(), cache(), data()):
         if f"{directory}/".startswith(f"{own}/"):

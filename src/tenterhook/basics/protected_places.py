@@ -260,6 +260,7 @@ def _known_places(variables: Mapping[str, str]) -> dict[str, str]:
     found.update(dict.fromkeys((f"{each}/tenterhook/hub.json" for each in configs), SECRETS))
     found.update(dict.fromkeys((f"{each}/tenterhook/approval.key" for each in states), SECRETS))
     found["/etc/agents/"], found["/etc/claude-code/"] = "the machine's hooks", "settings of Claude Code"
+    found[f"{places.MANAGED}/"] = "the machine's installation"
     for marks in (f"/run/user/{user}/tenterhook/", f"/tmp/tenterhook-{user}/"):  # noqa: S108
         found[marks] = "the marks of agents that Tenterhook guards"
     for directory in configs:

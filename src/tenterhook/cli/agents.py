@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..agents import AGENTS
+from ..basics import install_record
 from ..doctor import checks, proofs
 from ..errors import HookError
 from ..install import event_wiring, sources
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from ..agents.protocol import Agent
     from ..model import Hook
 
-_PLACES = {"user": "yes", "project": "in this project"}
+_PLACES = {"managed": "managed", "user": "yes", "project": "in this project"}
 
 
 @click.command(short_help="List the agents that are known: installed, proven, guarded.")
@@ -29,7 +30,8 @@ def agents(as_json: bool) -> None:
     """List every agent that Tenterhook knows: its version here, the version it was last proven with, guarded or not.
 
     Proven means that the released program was driven with hooks and what it did was recorded, in docs/agents.md. With a
-    newer version, `tenterhook doctor AGENT --live` shows whether your guards block in it.
+    newer version, `tenterhook doctor AGENT --live` shows whether your guards block in it. A managed one is guarded for
+    every account of this machine, by root.
 
     \b
     tenterhook agents
@@ -50,7 +52,8 @@ def agents(as_json: bool) -> None:
 
 def _facts(agent: Agent, root: str, hooks: Sequence[Hook]) -> dict[str, Any]:
     program, proof = agent.executable(), proofs.last_proof(agent)
-    records = {place: _record(agent, where) for place, where in (("user", None), ("project", root))}
+    records: dict[str, dict[str, Any] | None] = {"managed": install_record.managed(agent.name) or {}}
+    records |= {place: _record(agent, where) for place, where in (("user", None), ("project", root))}
     installed = {place: record if record is None else bool(record) for place, record in records.items()}
     guarded = {
         place: bool(record) and event_wiring.is_guarded(agent, record, hooks) if record is not None else None

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from ..agents import AGENTS
+from ..basics import install_record
 from ..catalog import project_root
 from ..doctor import checks, proofs
 from ..doctor.checks import Finding, Level
-from ..install import event_wiring, records, settings_change, sources, sync
+from ..install import event_wiring, managed, records, settings_change, sources, sync
 from .loading import agent_names, agents_named, catalog_here, json_option
 from .printing import print_json, print_said, progress
 from .refusals import refuse_below_agent
@@ -137,8 +138,12 @@ def _check_agent(agent: Agent, catalog: Catalog, *, is_asked_for: bool) -> _Agen
     projects = [None, *([catalog.root] if is_here else [])]
     if records.read(records.file(agent, None)) is None and len(projects) > 1:
         projects = projects[1:]
-    findings = [each for project in projects for each in checks.agent_findings(agent, catalog, project)]
     is_known = is_asked_for or records.read(records.file(agent, projects[0])) is not None
+    of_machine = install_record.managed(agent.name)
+    findings = checks.managed_findings(agent, of_machine) if of_machine else []
+    if of_machine and records.read(records.file(agent, projects[0])) is None:
+        return _AgentReport(agent, agent.version(), None, is_asked_for, findings)
+    findings += [each for project in projects for each in checks.agent_findings(agent, catalog, project)]
     if not is_known:
         findings = [Finding(Level.NOTE, "not guarded", f"tenterhook install {agent.name}")]
     return _AgentReport(agent, agent.version(), projects[0], is_known, findings)
@@ -165,7 +170,7 @@ def _summary(reports: Sequence[_AgentReport], *, broken: bool, unshown: bool) ->
 
 
 def _present() -> list[Agent]:
-    installed = {record["host"] for record in records.all_records()}
+    installed = {record["host"] for record in (*records.all_records(), *managed.all_records())}
     return [agent for agent in AGENTS.values() if agent.name in installed or agent.is_present()]
 
 

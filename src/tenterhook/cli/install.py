@@ -18,7 +18,7 @@ from ..dispatch import daemon as daemon_
 from ..errors import ERROR, HookError
 from ..install import event_wiring, settings_change, sources
 from ..install.interpreters import temporary
-from . import hub_machine, services
+from . import hub_machine, managed, services
 from .daemon import RUNS
 from .loading import agent_names, agents_named, json_option, yes_option
 from .printing import print_change, print_json, short_path
@@ -55,6 +55,19 @@ if TYPE_CHECKING:
     help="Keep the daemon running, which has everything loaded: hooks answer about three times as fast. Default: no.",
 )
 @click.option("--hub/--no-hub", default=None, hidden=True)  # as it was called before
+@click.option(
+    "--managed",
+    "for_machine",
+    is_flag=True,
+    help="For every account of this machine, in settings that only root can change; needs root.",
+)
+@click.option(
+    "--pack",
+    "packs",
+    multiple=True,
+    metavar="SOURCE[@REV]",
+    help="With --managed: the hooks of this pack, for every account.",
+)
 @click.option("--dry-run", is_flag=True, help="Show the change and make none.")
 @yes_option
 @json_option
@@ -66,6 +79,8 @@ def install(
     forget_configs: bool,
     daemon: bool | None,
     hub: bool | None,
+    for_machine: bool,
+    packs: tuple[str, ...],
     dry_run: bool,
     yes: bool,
     as_json: bool,
@@ -76,11 +91,22 @@ def install(
     it; what else is in the file, comments and order too, stays as it is. `tenterhook uninstall` removes the entries
     and nothing else. To start from nothing, with guards and a live test: tenterhook setup.
 
+    With --managed, root installs hooks for every account: those of /etc/agents/hooks and of the packs that are named.
+    Persons and projects can add hooks, and disable or replace none of these. Tenterhook itself must belong to root.
+
     \b
     tenterhook install claude-code kimi-code
     tenterhook install codex --daemon
     tenterhook install gemini --dry-run
+    sudo tenterhook install --managed claude-code codex --pack https://git.example.org/acme/agent-hooks@v1.4.0
     """
+    if for_machine:
+        if not for_user or configs or forget_configs or daemon is not None or hub is not None:
+            raise click.UsageError("--managed goes with --pack, --closed, --open, --dry-run, --yes and --json only")
+        agents = agents_named(names)
+        return managed.install(agents, packs, closed=closed, dry_run=dry_run, yes=yes, as_json=as_json)
+    if packs:
+        raise click.UsageError("--pack needs --managed; for yourself: tenterhook pack add")
     if not dry_run:
         refuse_below_agent("install")  # it can name files whose hooks need no trust, and open what was closed
     if hub is not None:

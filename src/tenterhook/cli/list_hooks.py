@@ -77,7 +77,8 @@ def headings(found: InForce, hooks: list[Hook]) -> Iterator[tuple[str, list[Hook
     """Yield a heading for each layer and each hooks file, with its hooks."""
     for layer in dict.fromkeys(hook.layer for hook in hooks if hook.layer != "config"):
         directories = [short_path(each.directory) for each in found.catalog.layers if each.name == layer]
-        yield f"{layer}  {', '.join(directories)}", [hook for hook in hooks if hook.layer == layer]
+        more = "  for every account; only root changes these" if layer == "managed" else ""
+        yield f"{layer}  {', '.join(directories)}{more}", [hook for hook in hooks if hook.layer == layer]
     for source in found.sources:
         if of_it := [hook for hook in hooks if hook.source == source.file]:
             yield f"config  {short_path(source.file)}  {source}", of_it

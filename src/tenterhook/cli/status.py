@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -11,11 +11,12 @@ from ..agents import AGENTS
 from ..agents.protocol import Agent
 from ..approvals import presence
 from ..authoring import released_hooks
+from ..basics import install_record
 from ..basics.display_text import one_line, visible
 from ..doctor import checks, proofs
 from ..doctor.checks import Level
 from ..errors import ERROR, HookError
-from ..install import event_wiring, launcher, records, sources
+from ..install import event_wiring, launcher, managed, records, sources
 from .printing import counted, print_said, short_path, why_text
 
 if TYPE_CHECKING:
@@ -72,8 +73,11 @@ def _print_hooks(found: InForce, waiting: int) -> None:
     missing = [hook for hook in catalog.hooks if hook.missing]
     running = len(catalog.hooks) - waiting - len(missing)
     folders = any(hook.layer != "config" for hook in catalog.hooks)
-    nowhere = "; no agent calls them yet" if folders and not any(records.all_records()) else ""
+    called = records.all_records() or managed.all_records()
+    nowhere = "; no agent calls them yet" if folders and not called else ""
     click.echo(f"{click.style('hooks', bold=True)}   {running} in force in {short_path(catalog.root)}{nowhere}")
+    if count := sum(hook.layer == "managed" for hook in catalog.hooks):
+        click.echo(f"        {count} of them managed: for every account of this machine, and only root changes them")
     for source in found.sources:
         if count := sum(hook.source == source.file for hook in catalog.hooks):
             click.echo(f"        {count} of them from {short_path(source.file)}: {source}")
@@ -98,6 +102,8 @@ def agent_states(catalog: Catalog) -> list[AgentState]:
 
 def _state(agent: Agent, catalog: Catalog) -> AgentState:
     """Check an agent's settings and run the launcher that they name."""
+    if (of_machine := install_record.managed(agent.name)) is not None:
+        return _managed_state(agent, of_machine, catalog)
     try:
         record = checks.guarded(agent)
         project = None if record or not agent.project_file else catalog.root
@@ -116,12 +122,23 @@ def _state(agent: Agent, catalog: Catalog) -> AgentState:
     return AgentState(agent, _GUARDED, "green", events, not proofs.is_proven(agent, project))
 
 
+def _managed_state(agent: Agent, record: dict[str, Any], catalog: Catalog) -> AgentState:
+    findings = checks.managed_findings(agent, record)
+    if bad := [finding for finding in findings if finding.level is Level.BAD]:
+        return AgentState(agent, _DOUBTFUL, "red", visible(bad[0].what))
+    events = f"managed by root ({', '.join(record['events'])})"
+    if not event_wiring.is_guarded(agent, record, catalog.in_force()):
+        return AgentState(agent, _NO_HOOK, "yellow", events)
+    return AgentState(agent, _GUARDED, "green", events)
+
+
 def _daemon(states: Sequence[AgentState]) -> str | None:
     from ..dispatch import daemon
 
     if daemon.SERVICE.process_id() is not None:
         return "runs"
-    if not any(state.word == _GUARDED for state in states) or not daemon.could_help():
+    is_helped = bool(records.all_records())  # a managed installation does not ask a person's daemon
+    if not is_helped or not any(state.word == _GUARDED for state in states) or not daemon.could_help():
         return None
     return f"off; {daemon.ADVICE}"
 

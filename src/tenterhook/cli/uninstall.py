@@ -11,8 +11,9 @@ from ..basics.display_text import listed
 from ..catalog import project_root
 from ..dispatch import daemon
 from ..errors import HookError
+from ..install import managed as machine
 from ..install import records, settings_change
-from . import hub_machine
+from . import hub_machine, managed
 from .loading import agent_names, agents_named, yes_option
 from .printing import print_change, short_path
 from .refusals import need_terminal, refuse_below_agent
@@ -21,15 +22,19 @@ from .refusals import need_terminal, refuse_below_agent
 @click.command(short_help="Remove Tenterhook from an agent's settings.")
 @click.argument("names", nargs=-1, metavar="[AGENT]...", shell_complete=agent_names)
 @click.option("--user/--project", "for_user", default=True, help="From your own settings (default), or this project's.")
+@click.option("--managed", "for_machine", is_flag=True, help="What root installed for every account; needs root.")
 @click.option("--dry-run", is_flag=True, help="Show the change and make none.")
 @yes_option
-def uninstall(names: tuple[str, ...], for_user: bool, dry_run: bool, yes: bool) -> int:
+def uninstall(names: tuple[str, ...], for_user: bool, for_machine: bool, dry_run: bool, yes: bool) -> int:
     """Remove our entries, and nothing else, from the settings of AGENT (default: of every agent that has them).
 
     Your hooks no longer run there. It shows the change and asks before it makes it; without a terminal it needs --yes.
-    It does not work from within a guarded agent.
+    It does not work from within a guarded agent. What root installed for every account stays, unless root says
+    --managed; then packs that came with it are removed too.
     """
     named = agents_named(names)
+    if for_machine:
+        return managed.uninstall(named, dry_run=dry_run, yes=yes)
     if not dry_run:
         refuse_below_agent("uninstall")
         need_terminal("uninstall", yes=yes)
@@ -40,6 +45,8 @@ def uninstall(names: tuple[str, ...], for_user: bool, dry_run: bool, yes: bool) 
         if record["root"] == root and record["host"] in AGENTS
     ]
     if not chosen:
+        if machine.all_records():
+            raise HookError("you have installed it in no agent", machine.STAYS)
         raise HookError("it is installed in no agent", "name the agent to check its settings anyway")
     plans = [settings_change.plan_removal(agent, root) for agent in chosen]
     for plan in plans:
@@ -61,6 +68,7 @@ def uninstall(names: tuple[str, ...], for_user: bool, dry_run: bool, yes: bool) 
         click.echo(f"{click.style(plan.agent.title, bold=True)}: {said}" + (f"; {left}" if changed else ""))
     _stop_daemon()
     hub_machine.report()
+    managed.report()
     return 0
 
 

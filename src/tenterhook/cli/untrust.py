@@ -11,6 +11,7 @@ from ..basics.display_text import one_line
 from ..catalog import source_trust
 from ..errors import HookError
 from .loading import catalog_here, offered, yes_option
+from .own_hooks import managed
 from .refusals import need_terminal, refuse_below_agent, typed
 
 
@@ -38,8 +39,13 @@ def untrust(names: tuple[str, ...], everything: bool, source: str | None, yes: b
     if not names and not everything:
         raise click.UsageError(f"name the hooks, or: {typed('--all' if yes or sys.stdin.isatty() else '--all --yes')}")
     refuse_below_agent("untrust")
-    trust = catalog_here().trust
+    catalog = catalog_here()
+    trust = catalog.trust
     keys = trust.keys()
+    of_machine = {hook.name: hook for hook in catalog.hooks if hook.layer == "managed"}
+    for name in names:
+        if name in of_machine and not any(name in (key, os.path.basename(key)) for key in keys):
+            raise managed(of_machine[name])
     wanted = keys if everything else [key for name in names for key in _keys(name, keys)]
     need_terminal("untrust", yes=yes)
     for key in wanted:

@@ -47,7 +47,8 @@ def answer(
         if any(payload.get(key) for key in ("session_id", "sessionId", "parentAgentId", "conversation_id")):
             _mark_agent(caller)
         root = Session(received.event.session_id).fix_root(project_root.project_root(received.event.work_dir))
-        found = index.read(root, record["configs"])
+        if not record.get("managed"):  # the index is in a directory of the person
+            found = index.read(root, record["configs"])
     catalog = (
         index.catalog(found, received.event.canonical) if found is not None else index.load(root, record["configs"])
     )
@@ -56,10 +57,10 @@ def answer(
         if not caller.is_another:  # not in the daemon itself
             _ensure_services_run()
         # also if the hooks were not loaded now: another agent, with other settings, may have loaded them
-        unwired = _keep_in_step(record, catalog)
+        unwired = [] if record.get("managed") else _keep_in_step(record, catalog)
 
     case = (agent, received, catalog, record, deadline, journal, caller)
-    if _may_be_asked_twice(received.event):
+    if not record.get("managed") and _may_be_asked_twice(received.event):
         from .shared_answers import SharedAnswer
 
         with SharedAnswer(record, received.event, deadline) as shared:

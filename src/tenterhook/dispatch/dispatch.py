@@ -56,6 +56,8 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any], sent: bytes | No
     record.update(install_record.read(options["record"]), event=options["event"])
     if record.get("host") != options["host"]:
         raise DispatchError(f"{options['record']} is not the record of {options['host']!r}")
+    if record.get("managed"):
+        record.update(install_record.for_account(record))
     places.FIXED.update(install_record.directories(record))
     caller = callers.drop_untrusted_env()
     if options["check"]:
@@ -97,7 +99,8 @@ def answered(event: str, record: dict[str, Any], sent: bytes, deadline: float, c
         raise DispatchError("the agent named no event")
     root = _root(payload) if _is_known_agent(caller) else None
     found = None
-    if root is not None and native in record["events"]:
+    # The index belongs to the person, who could have written one that reaches no managed hook.
+    if root is not None and native in record["events"] and not record.get("managed"):
         from ..catalog import index
 
         found = index.read(root, record["configs"])
@@ -107,7 +110,7 @@ def answered(event: str, record: dict[str, Any], sent: bytes, deadline: float, c
             is_idle = seen is not None and all(index.reaches_nothing(found, each, *seen) for each in meant)
             if is_idle and not _concerns_others(ours, _session(payload)):
                 return None
-    if _is_answered_elsewhere(record, native):
+    if _is_answered_elsewhere(record, native, caller):
         return None
     _load(record, caller)
     from . import answer_event
@@ -160,8 +163,15 @@ def _module_path(recorded: list[str]) -> list[str]:
     return list(found)
 
 
-def _is_answered_elsewhere(record: dict[str, Any], native: str) -> bool:
-    """Whether the person's own installation answers this event too: a project's would run every hook again."""
+def _is_answered_elsewhere(record: dict[str, Any], native: str, caller: Caller) -> bool:
+    """Whether another installation answers this event too, which would run every hook again.
+
+    That of the machine answers for a person's own, and a person's own for that of a project.
+    """
+    if record.get("managed"):
+        return False
+    if _is_answered_by_machine(record, native, caller):
+        return True
     if record.get("root") is None or record.get("replaces"):
         return False
     try:
@@ -169,6 +179,19 @@ def _is_answered_elsewhere(record: dict[str, Any], native: str) -> bool:
     except install_record.RecordError:
         return False
     return native in own["events"]
+
+
+def _is_answered_by_machine(record: dict[str, Any], native: str, caller: Caller) -> bool:
+    """Whether the managed installation answers this event, with all hooks of this one."""
+    if not os.path.exists(f"{places.MANAGED}/installed"):  # mostly, and this call is all it costs
+        return False
+    found = install_record.managed(record["host"])
+    if found is None or native not in found["events"]:
+        return False
+    if found.get("moved_by") and os.fsencode(found["moved_by"]) in (caller.given or {}):
+        return False  # the agent may not have read the managed settings
+    theirs = install_record.for_account(found)
+    return all(theirs[kind] == record[kind] for kind in ("home", "config", "state", "configs"))
 
 
 def _check(record: dict[str, Any], caller: Caller) -> bool:

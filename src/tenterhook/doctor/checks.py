@@ -18,11 +18,11 @@ from ..basics.named_tuples import StrEnum
 from ..catalog.trust import State
 from ..errors import ERROR, HookError
 from ..install import entries as own_entries
-from ..install import event_wiring, interpreters, launcher, plugin_editor, records, trust_tables, yaml_editor
+from ..install import event_wiring, interpreters, launcher, managed, plugin_editor, records, trust_tables, yaml_editor
 from ..journal import statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ..agents.protocol import Agent, EnabledList, TrustTable
     from ..catalog.catalog import Catalog
@@ -75,6 +75,23 @@ def agent_findings(
         found += _environment(agent, record, catalog.root)
         found += _recent(agent)
     return found
+
+
+def managed_findings(agent: Agent, record: dict[str, Any]) -> list[Finding]:
+    """Return the findings about an agent's managed installation, which only root can change."""
+    remedy = f"sudo tenterhook install --managed {agent.name}"
+    if found := [bad(what, remedy) for what in managed.problems(record)]:
+        return found
+    events = ", ".join(record["events"])
+    settings = [ok(f"managed: {record['settings']} belongs to root and applies to every account ({events})")]
+    if record["version"] != __version__:
+        settings.append(note(f"installed by version {record['version']}, this is {__version__}", remedy))
+    if record.get("moved_by") and record["moved_by"] in os.environ:
+        what = f"{record['moved_by']} is set: {agent.title} reads another file instead"
+        settings.append(bad(what, f"unset {record['moved_by']}"))
+    with managed.machine():
+        command = ["/bin/sh", launcher.path(), agent.name, next(iter(record["events"])), "check-alone"]
+    return [*settings, *_asked([command], remedy)]
 
 
 def untried_guards(agent: Agent, catalog: Catalog, record: Mapping[str, Any]) -> list[Finding]:
@@ -194,6 +211,13 @@ def _answers(agent: Agent, record: dict[str, Any], project: str | None) -> Itera
         old = [record["python"], "-I", "-S", record["bridge"], "--host", agent.name, "--check", "yes"]
         commands = [[*old, "--record", records.file(agent, project)]]
     launcher.forget_fallback()
+    yield from _asked(commands, remedy)
+    if instead := launcher.fallback():
+        yield note(f"Tenterhook is not where it was installed; that of {instead} answers", remedy)
+
+
+def _asked(commands: Sequence[Sequence[str]], remedy: str) -> Iterator[Finding]:
+    """Run launchers, and report whether each answers."""
     for command in commands:
         begun = time.monotonic()
         try:
@@ -209,8 +233,6 @@ def _answers(agent: Agent, record: dict[str, Any], project: str | None) -> Itera
             yield bad(f"the launcher fails: {said[-1] if said else f'status {asked.returncode}'}", remedy)
             return
     yield ok(f"the launcher answers ({took:.0f} ms with everything loaded)")
-    if instead := launcher.fallback():
-        yield note(f"Tenterhook is not where it was installed; that of {instead} answers", remedy)
 
 
 def _trusted(agent: Agent, trust: TrustTable, settings: str, remedy: str) -> Iterator[Finding]:

@@ -95,7 +95,8 @@ class _Shared:
             for name, value in self.base.items()
             if name.startswith(_KEPT_FOR_ROOT) or not (is_from_record(name) or os.fsdecode(name) in self._of_session)
         }
-        return {**kept, b"PATH": _SYSTEM_PATH, b"PYTHONNOUSERSITE": b"1"}
+        # compiled modules in a directory of the account could be others than those of the hook
+        return {**kept, b"PATH": _SYSTEM_PATH, b"PYTHONNOUSERSITE": b"1", b"PYTHONDONTWRITEBYTECODE": b"1"}
 
 
 def _made_from(event: Event, session: Session, caller: Caller, *inherited: Mapping[Any, Any]) -> tuple[Any, ...]:
@@ -106,7 +107,7 @@ def _made_from(event: Event, session: Session, caller: Caller, *inherited: Mappi
 
 _MOST_KEPT = 256
 _SYSTEM_PATH = b"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_KEPT_FOR_ROOT = (b"HOME", b"XDG_", b"KIMI_", b"TENTERHOOK_", b"PYTHONPYCACHEPREFIX")
+_KEPT_FOR_ROOT = (b"HOME", b"XDG_", b"KIMI_", b"TENTERHOOK_")
 _STATE_DIR = b"TENTERHOOK_STATE_DIR"
 _CHANGED = b"TENTERHOOK_CHANGED_VARIABLES"
 _OF_ONE_HOOK = (b"TENTERHOOK_PROJECT_TRUSTED", b"TENTERHOOK_METADATA", _STATE_DIR, _CHANGED, recursion.CHAIN)

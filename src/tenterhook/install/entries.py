@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..basics import places
 from ..formats.own_entries import is_own_entry, own_groups
-from . import event_wiring, json_editor, launcher, plugin_editor, text_edits, toml_editor
+from . import event_tables_editor, event_wiring, json_editor, launcher, plugin_editor, text_edits, toml_editor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +30,8 @@ def line(agent: Agent, native: str, installation: str, *, closed: bool, everywhe
 def added(agent: Agent, text: bytes, wanted: Mapping[str, str], created: frozenset[str]) -> text_edits.Edited:
     """Return the settings in which our entries are exactly these: the agent's name of an event, to its line."""
     entries = {event: agent.entry(event, line, agent.seconds(event)) for event, line in wanted.items()}
+    if agent.event_tables:
+        return event_tables_editor.with_entries(text, entries, is_own_entry, created, agent.beside)
     if agent.toml:
         return toml_editor.with_entries(text, list(entries.values()), is_own_entry, created)
     for event in json_editor.hooks_of(text, flat=agent.hooks_at_top) if agent.knows_no_others else ():
@@ -42,6 +44,8 @@ def added(agent: Agent, text: bytes, wanted: Mapping[str, str], created: frozens
 
 def removed(agent: Agent, text: bytes, created: frozenset[str]) -> bytes:
     """Return the settings without our entries, and without what was created for them."""
+    if agent.event_tables:
+        return event_tables_editor.without_entries(text, is_own_entry, created)
     if agent.toml:
         return toml_editor.without_entries(text, is_own_entry, created)
     return json_editor.without_entries(text, is_own_entry, created, flat=agent.hooks_at_top)
@@ -51,6 +55,8 @@ def found(agent: Agent, text: bytes) -> dict[str, list[dict[str, Any]]]:
     """Return our entries, by the agent's name of the event."""
     if agent.plugin is not None:
         return {event: [entry] for event, entry in plugin_editor.entries_of(text).items() if is_own_entry(entry)}
+    if agent.event_tables:
+        return event_tables_editor.entries_of(text, is_own_entry)
     if not agent.toml:
         groups = own_groups(json_editor.hooks_of(text, flat=agent.hooks_at_top))
         return {event: [group for _, group in numbered] for event, numbered in groups.items()}

@@ -119,7 +119,8 @@ def renew(python: str, bridge: str, others: Iterable[str], recorded: Mapping[str
     except OSError:
         pass
     places.make_private(places.state())
-    places.replace_file(path(), wanted)
+    places.replace_file(path(), wanted, mode=places.file_mode())
+    os.chmod(path(), places.file_mode())  # whatever the umask is
 
 
 def remove() -> None:

@@ -122,4 +122,5 @@ def _environment(agent: Agent) -> dict[str, str]:
 
 def write(path: str, record: Mapping[str, Any]) -> None:
     places.make_private(os.path.dirname(path))
-    places.replace_file(path, json.dumps(record, indent=1).encode() + b"\n")
+    places.replace_file(path, json.dumps(record, indent=1).encode() + b"\n", mode=places.file_mode())
+    os.chmod(path, places.file_mode())  # whatever the umask is

@@ -360,7 +360,7 @@ def _write(change: FileChange) -> None:
             except OSError:  # no longer empty
                 break
         return
-    mode = stat.S_IMODE(os.stat(target).st_mode) if change.before is not None else 0o600
+    mode = stat.S_IMODE(os.stat(target).st_mode) if change.before is not None else places.file_mode()
     places.make_private(os.path.dirname(target))
     temporary = f"{target}.{os.getpid()}.tenterhook"
     try:

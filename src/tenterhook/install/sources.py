@@ -9,6 +9,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..agents import AGENTS
+from ..basics import install_record
 from ..basics.display_text import listed
 from ..basics.places import file_identity
 from ..catalog import loading, project_root
@@ -131,7 +132,7 @@ def _installed(root: str) -> Iterator[Source]:
 def guarded(root: str) -> Iterator[str]:
     """Return the agents that are guarded in this project."""
     hosts = [record["host"] for record in records.all_records() if record["root"] in (None, root)]
-    return (name for name in AGENTS if name in hosts)
+    return (name for name in AGENTS if name in hosts or install_record.managed(name) is not None)
 
 
 def _merged(found: Iterable[Source], named: Iterable[str]) -> tuple[Source, ...]:

@@ -1,0 +1,45 @@
+"""Settings of an agent that belong to the machine's administrator and that a person cannot override."""
+
+from __future__ import annotations
+
+from ..basics.named_tuples import NamedTuple
+from ..errors import HookError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from .protocol import Agent
+
+
+class ManagedSettings(NamedTuple):
+    """Where they are, and what hooks need there."""
+
+    file: str
+    beside: Mapping[str, Mapping[str, Any]] = {}  # other keys, without which a person could switch hooks off
+    event_tables: bool = False  # TOML with a table `[[hooks.EVENT]]` for each entry
+    moved_by: str | None = None  # a variable of the person's that makes the agent read another file instead
+
+
+def of(agent: Agent) -> ManagedSettings:
+    """Return the managed settings of an agent. Raises `HookError` if it has none."""
+    if agent.managed is None:
+        raise HookError(
+            f"{agent.title} has no managed settings: each person can change all that it reads",
+            f"leave it out; each person installs it: tenterhook install {agent.name}",
+        )
+    return ManagedSettings(**agent.managed)
+
+
+def for_machine(agent: Agent) -> Agent:
+    """Return an agent with the settings of the machine in place of the person's. Raises `HookError` without them."""
+    import copy
+
+    managed = of(agent)
+    machine = copy.copy(agent)
+    machine.settings = lambda root=None: managed.file  # type: ignore[method-assign]  # of this object alone
+    machine.beside = managed.beside  # type: ignore[misc]  # as above
+    machine.event_tables = managed.event_tables
+    machine.trust_table = machine.enabled_in = None  # managed hooks need neither
+    return machine

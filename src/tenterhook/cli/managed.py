@@ -1,0 +1,186 @@
+"""`tenterhook install --managed` and `uninstall --managed`: the same hooks for every account of a machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import click
+
+from ..agents import AGENTS, managed_settings
+from ..basics.display_text import listed, one_line, visible
+from ..catalog.catalog import MANAGED
+from ..catalog.packs import MANAGED_STORE, NamedPack
+from ..errors import HookError
+from ..install import managed, settings_change
+from ..install.rollback import Rollback
+from ..packs import declarations
+from . import pack_review
+from .pack import rev_of
+from .pack_add import fetch, split
+from .printing import print_change, print_json
+from .refusals import need_terminal, refuse_below_agent
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from ..agents.protocol import Agent
+    from ..install.settings_change import SettingsChange
+
+
+def install(
+    agents: Sequence[Agent], packs: Sequence[str], *, closed: bool | None, dry_run: bool, yes: bool, as_json: bool
+) -> int:
+    """Install hooks for every account of this machine."""
+    managed.require_root("install")
+    if not dry_run:
+        refuse_below_agent("install")
+    if not agents:
+        able = [agent.name for agent in AGENTS.values() if agent.managed]
+        raise HookError("name the agents of this machine", f"tenterhook install --managed {' '.join(able)}")
+    for agent in agents:  # all first: a refusal changes nothing
+        managed_settings.of(agent)
+    managed.check_program()
+    plans = [managed.plan(agent, closed=closed) for agent in agents]
+    for each in plans:
+        settings_change.check(each)
+    if not dry_run and not as_json:
+        need_terminal("install --managed", yes=yes)
+    before = Rollback()
+    for name in ("hooks.toml", "hooks.lock"):
+        before.keep(f"{MANAGED}/{name}")
+    try:
+        for source in packs:
+            with managed.machine():
+                is_added = _add_pack(source, dry_run=dry_run, yes=yes, as_json=as_json)
+            if not is_added:
+                before.undo()
+                return 1
+        sources = [split(text)[0] for text in packs]
+        plans = [managed.plan(agent, closed=closed, packs=sources) for agent in agents]  # now with their events
+        if not as_json:
+            _show(plans, dry_run=dry_run)
+        if not dry_run:
+            titles = listed([agent.title for agent in agents])
+            if not yes and not as_json and not click.confirm(f"install into {titles} for every account?", default=True):
+                before.undo()
+                return 1
+            for each in plans:
+                managed.apply(each)
+    except BaseException:
+        before.undo()
+        raise
+    hooks = managed.hooks()
+    if as_json:
+        about = [{"agent": each.agent.name, "settings": each.record["settings"], **_choices(each)} for each in plans]
+        print_json({"schema": 1, "dry_run": dry_run, "managed": about, "hooks": [hook.name for hook in hooks]})
+        return 0
+    if dry_run:
+        return 0
+    for each in plans:
+        events = ", ".join(each.record["events"])
+        click.echo(f"{click.style(each.agent.title, bold=True)}: managed, for every account  ({events})")
+        if moved_by := each.record["moved_by"]:
+            click.echo(f"  a person who sets {moved_by} makes it read another file instead")
+        if each.record["closed"]:
+            click.echo("  if Tenterhook cannot answer, tool calls are refused")
+    names = ", ".join(visible(hook.name) for hook in hooks)
+    none = "none yet; add some with --pack SOURCE, or put hook folders there"
+    click.echo(f"hooks of every account, in {MANAGED}: {names or none}")
+    click.echo("  persons and projects can add hooks, and disable or replace none of these")
+    return 0
+
+
+def _choices(change: SettingsChange) -> dict[str, object]:
+    return {"events": change.record["events"], "closed": change.record["closed"]}
+
+
+def _show(plans: Sequence[SettingsChange], *, dry_run: bool) -> None:
+    for plan in plans:
+        changed = [file for file in plan.files if file.changes]
+        for file in changed:
+            print_change(file, in_full=dry_run)
+        click.echo(f"{plan.agent.title}: {'this would be changed' if changed else 'nothing to change'}")
+
+
+def _add_pack(text: str, *, dry_run: bool, yes: bool, as_json: bool) -> bool:
+    """Put the hooks of a pack into the machine's layer. Return False if it was not accepted."""
+    source, rev = split(text)
+    declared = declarations.read(MANAGED, "managed")
+    locked = fetch(source, rev, "managed")
+    known = next((found for named, found in declared.packs if named.source == source), None)
+    named = NamedPack(source, locked.rev)
+    if known is not None and known == locked:
+        return True
+    if twice := declarations.same_names(declared, named, locked):
+        raise HookError(f"another pack has a hook called {twice[0]} too", "remove one of them from hooks.toml")
+    if not as_json:
+        click.echo(f"{click.style(one_line(locked.name), bold=True)} {rev_of(locked)}  {one_line(source)}")
+        names = {hook.name for hook in locked.chosen(None)}
+        if not pack_review.show(locked, known, names, "managed", is_asked=not yes and not dry_run):
+            click.echo("not installed: not all of it was shown", err=True)
+            return False
+        if not dry_run and not yes and not click.confirm("Use exactly this, for every account?", default=False):
+            return False
+    if not dry_run:
+        declarations.write(declared, source, (named, locked))
+        os.chmod(declared.file, 0o644)
+    return True
+
+
+def uninstall(agents: Sequence[Agent], *, dry_run: bool, yes: bool) -> int:
+    """Remove what `install --managed` wrote."""
+    managed.require_root("uninstall")
+    if not dry_run:
+        refuse_below_agent("uninstall")
+        need_terminal("uninstall --managed", yes=yes)
+    chosen = list(agents) or [AGENTS[record["host"]] for record in managed.all_records()]
+    if not chosen:
+        raise HookError("no agent is managed on this machine", "name the agent to check its managed settings anyway")
+    plans = [managed.plan_removal(agent) for agent in chosen]
+    for plan in plans:
+        settings_change.check(plan)
+        for file in plan.files:
+            if file.changes:
+                print_change(file, in_full=dry_run)
+    if dry_run:
+        return 0
+    titles = listed([plan.agent.title for plan in plans])
+    if not yes and not click.confirm(f"remove it from {titles}, for every account?", default=False):
+        return 1
+    packs = [source for record in managed.all_records() for source in record.get("packs", ())]
+    for plan in plans:
+        managed.remove(plan)
+        changed = [file.path for file in plan.files if file.changes]
+        said = f"removed from {', '.join(changed)}" if changed else "no entries of ours"
+        click.echo(f"{click.style(plan.agent.title, bold=True)}: {said}")
+    if not managed.all_records():
+        with managed.machine():
+            _remove_packs(packs)
+            managed.remove_records()
+    if hooks := managed.hooks():
+        names = ", ".join(visible(hook.name) for hook in hooks)
+        click.echo(f"left in {MANAGED}: {names}; they run in agents that a person installs: tenterhook install")
+    return 0
+
+
+def _remove_packs(sources: Collection[str]) -> None:
+    """Remove packs that came with the installation, and what was fetched for them."""
+    declared = declarations.read(MANAGED, "managed")
+    for named, locked in declared.packs:
+        if named.source in sources:
+            declarations.write(declarations.read(MANAGED, "managed"), named.source, None)
+            click.echo(f"removed the pack {one_line(named.source)} from {declared.file}")
+            if locked is not None:
+                shutil.rmtree(f"{MANAGED_STORE}/{locked.tree}", ignore_errors=True)
+    for directory in (MANAGED_STORE, os.path.dirname(MANAGED_STORE), MANAGED, os.path.dirname(MANAGED)):
+        with suppress(OSError):  # not empty: there is more
+            os.rmdir(directory)
+
+
+def report() -> None:
+    """Say that the machine's installations stay, after a command of a person that removes something."""
+    if managed.all_records():
+        click.echo(managed.STAYS)

@@ -1,0 +1,150 @@
+"""`install --managed` and `uninstall --managed`, as root and a person type them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from install import machines
+from install.machines import HOME, PROGRAM, Machine
+from support import folder_hook, tenterhook
+from tenterhook.agents import AGENTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GUARD = "grep -q deploy && { echo not today >&2; exit 2; }; exit 0"
+SETTINGS = "/etc/claude-code/managed-settings.json"
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    machines.needs_root()
+    return Machine(tmp_path)
+
+
+def put_pack(machine: Machine, at: str) -> None:
+    """A pack in a git repository of the machine, with the tags v1 and v2."""
+    pack = machine.path(at)
+    folder_hook(pack / "hooks", "no-deploy", GUARD)
+    git = ["git", "-C", str(pack), "-c", "user.name=me", "-c", "user.email=me@example.org"]
+    subprocess.run(["git", "init", "-q", str(pack)], check=True)
+    for tag in ("v1", "v2"):
+        (pack / "hooks" / "no-deploy" / "scripts" / "of").write_text(tag)
+        subprocess.run([*git, "add", "."], check=True)
+        subprocess.run([*git, "commit", "-qm", tag], check=True)
+        subprocess.run([*git, "tag", tag], check=True)
+
+
+def test_a_pack_is_in_force_for_every_account_and_removed_with_the_installation(machine: Machine) -> None:
+    put_pack(machine, "/opt/agent-hooks")
+    before = machine.tree("/etc", "/var/lib")
+    ended = machine.tenterhook("install", "--managed", "claude-code", "--pack", "/opt/agent-hooks@v1", "--yes")
+    assert not ended.status, ended.said
+    assert "no-deploy" in ended.stdout
+    line = machine.entry(SETTINGS, "PreToolUse")
+    assert '"deny"' in machine.call(line, "make deploy").stdout
+    machine.end_agent()
+    ended = machine.tenterhook("install", "--managed", "claude-code", "--pack", "/opt/agent-hooks@v2", "--yes")
+    assert not ended.status, ended.said
+    assert 'rev = "v2"' in machine.path("/etc/agents/hooks/hooks.toml").read_text()
+    assert '"deny"' in machine.call(line, "make deploy").stdout
+    machine.end_agent()
+    ended = machine.tenterhook("uninstall", "--managed", "--yes")
+    assert not ended.status, ended.said
+    assert machine.tree("/etc") == {path: at for path, at in before.items() if "/etc" in path}
+
+
+def test_a_pack_whose_bytes_a_person_cannot_reach_stays_as_it_was_locked(machine: Machine) -> None:
+    put_pack(machine, "/opt/agent-hooks")
+    machine.tenterhook("install", "--managed", "claude-code", "--pack", "/opt/agent-hooks@v1", "--yes")
+    for attempt in (
+        "rm -rf /var/lib/tenterhook/*",
+        "chmod -R 777 /var/lib/tenterhook",
+        "echo > /etc/agents/hooks/hooks.lock",
+    ):
+        assert machine.person("sh", "-c", attempt).status, attempt
+    assert '"deny"' in machine.call(machine.entry(SETTINGS, "PreToolUse"), "make deploy").stdout
+
+
+def test_what_cannot_be_fetched_changes_nothing(machine: Machine) -> None:
+    before = machine.tree("/etc")
+    ended = machine.tenterhook("install", "--managed", "claude-code", "--pack", "/opt/none@v1", "--yes")
+    assert ended.status == 1
+    assert machine.tree("/etc") == before
+
+
+def test_it_is_shown_as_managed(machine: Machine) -> None:
+    folder_hook(machine.path("/etc/agents/hooks"), "no-deploy", GUARD)
+    assert not machine.tenterhook("install", "--managed", "claude-code", "--yes").status
+    machine.write(f"{HOME}/bin/claude", "#!/bin/sh\necho 2.1.0\n", mode=0o755)
+    env = {"PATH": f"{HOME}/bin:/usr/bin:/bin"}
+    status = machine.person(PROGRAM, env=env).stdout
+    assert "1 of them managed" in status
+    assert "managed by root" in status
+    listed = machine.person(PROGRAM, "list", env=env).stdout
+    assert "only root changes these" in listed
+    found = json.loads(machine.person(PROGRAM, "agents", "--json", env=env).stdout)["agents"]
+    (claude,) = [each for each in found if each["name"] == "claude-code"]
+    assert claude["guarded"] == {"managed": True, "user": False, "project": False}
+    doctor = machine.person(PROGRAM, "doctor", "claude-code", env=env)
+    assert doctor.status == 0, doctor.said
+    assert "belongs to root" in doctor.stdout
+
+
+def test_doctor_says_what_is_wrong_with_it(machine: Machine) -> None:
+    assert not machine.tenterhook("install", "--managed", "claude-code", "--yes").status
+    machine.path(SETTINGS).chmod(0o666)
+    ended = machine.person(PROGRAM, "doctor", "claude-code")
+    assert ended.status == 1
+    assert f"another account than root could change {SETTINGS}" in ended.stdout.replace("\n", " ")
+    machine.path(SETTINGS).write_text("{}")
+    machine.path(SETTINGS).chmod(0o644)
+    ended = machine.person(PROGRAM, "doctor", "claude-code")
+    assert ended.status == 1
+    assert "no entry of ours" in ended.stdout
+
+
+def test_a_dry_run_shows_the_change_and_makes_none(machine: Machine) -> None:
+    before = machine.tree("/etc")
+    ended = machine.tenterhook("install", "--managed", "codex", "--dry-run")
+    assert not ended.status, ended.said
+    assert "[[hooks.PreToolUse]]" in ended.stdout
+    assert machine.tree("/etc") == before
+
+
+def test_json_says_what_was_installed(machine: Machine) -> None:
+    ended = machine.tenterhook("install", "--managed", "gemini", "--open", "--yes", "--json")
+    (installed,) = json.loads(ended.stdout)["managed"]
+    assert installed["agent"] == "gemini"
+    assert installed["settings"] == "/etc/gemini-cli/settings.json"
+    assert installed["closed"] is False
+
+
+@pytest.mark.parametrize("name", [agent.name for agent in AGENTS.values() if agent.managed is None])
+def test_an_agent_without_managed_settings_is_refused(name: str) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root comes so far")
+    ended = tenterhook("install", "--managed", name, "--yes")
+    assert ended.returncode == 1
+    assert "has no managed settings" in ended.stderr
+    assert f"tenterhook install {name}" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [("--project",), ("--daemon",), ("--no-config",), ("--config", "x.toml")], ids=lambda words: words[0]
+)
+def test_options_of_a_person_do_not_go_with_managed(words: tuple[str, ...]) -> None:
+    ended = tenterhook("install", "--managed", "claude-code", *words)
+    assert ended.returncode == 64
+    assert "--managed goes with" in ended.stderr
+
+
+def test_a_pack_needs_managed() -> None:
+    ended = tenterhook("install", "claude-code", "--pack", "x")
+    assert ended.returncode == 64
+    assert "tenterhook pack add" in ended.stderr
