@@ -85,6 +85,8 @@ _HAD_FIRST = pytest.StashKey[bool]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        os.setsid()  # so that an event whose agent a test has killed is not taken for one of a process above us
     config.stash[_HAD_FIRST] = _FIRST.exists()
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import subprocess
 import sys
 
 from support import needs_proc
-from tenterhook.basics.callers import THIS, Caller
+from tenterhook.basics.callers import THIS, Caller, agent_above
 from tenterhook.basics.places import PACKAGE
 
 RECORD = {
@@ -51,3 +52,30 @@ def test_another_process_has_the_variables_that_it_sent() -> None:
     caller.use({b"MINE": b"sent", b"GIT_DIR": b"/agent"}, RECORD)
     assert caller.is_another
     assert (caller.environ()[b"MINE"], caller.environ()[b"GIT_DIR"]) == (b"sent", b"/trusted")
+
+
+# An agent in a session of its own, whose hook says its number and waits.
+_AGENT = "import subprocess, time; subprocess.run(['sh', '-c', 'echo $$; read line; exit 0']); time.sleep(60)"
+_SET_CHILD_SUBREAPER = 36  # prctl(2): orphans below this process become its children
+
+
+@needs_proc
+def test_a_hook_whose_agent_has_ended_is_not_taken_for_one_of_the_process_that_it_was_moved_to() -> None:
+    """As `systemd --user`, a CI runner and tini do, this process becomes the parent of orphans."""
+    prctl = ctypes.CDLL(None).prctl
+    assert prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    try:
+        with subprocess.Popen(
+            [sys.executable, "-c", _AGENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        ) as agent:
+            assert agent.stdin and agent.stdout
+            hook = int(agent.stdout.readline())
+            assert str(agent_above(hook)).startswith(f"{agent.pid}.")
+            agent.kill()
+            agent.wait()
+            assert os.stat(f"/proc/{hook}")
+            assert agent_above(hook) is None
+            agent.stdin.close()
+            os.waitpid(hook, 0)
+    finally:
+        prctl(_SET_CHILD_SUBREAPER, 0, 0, 0, 0)

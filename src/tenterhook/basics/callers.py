@@ -129,17 +129,20 @@ _NO_AGENTS = frozenset(
 
 def agent_above(pid: int) -> str | None:
     """Return the agent's process above one, as `agent_marks` names it; None below a person's shell, or if unknown."""
-    process = pid
+    process, session = pid, b""
     try:
         while process > 1 or (process == 1 and _is_in_container()):  # an agent may be the first process of a container
             with open(f"/proc/{process}/stat", "rb", buffering=0) as file:
                 head, _, tail = file.read().rpartition(b")")
             fields = tail.split()
             name = head.partition(b"(")[2]
+            if session not in (b"", fields[3]):
+                return None  # what we came from has been moved below this process: the one that started it has ended
             if name in _NO_AGENTS or (name in SHELLS and fields[4] != b"0" and int(fields[3]) == process):
                 return None  # a shell that leads the session of a terminal is a person's
             if process != pid and name not in SHELLS:
                 return f"{process}.{fields[19].decode()}"
+            session = fields[3] if int(fields[3]) != process else b""  # only its leader has left its parent's session
             process = int(fields[1])
     except (OSError, ValueError, IndexError):
         pass

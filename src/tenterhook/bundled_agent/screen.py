@@ -51,6 +51,10 @@ class Screen:
         self._line = ""
         self._refusals: set[str] = set()  # reasons shown in this turn
 
+    def write_to(self, write: Write) -> None:
+        """Write everything to a prompt's terminal from now on."""
+        self._said = self._about = write
+
     def begin_turn(self) -> None:
         """Forget which refusals were shown: in a new turn they are shown again."""
         self._refusals.clear()

@@ -6,9 +6,11 @@ import asyncio
 import shutil
 import signal
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from prompt_toolkit import PromptSession
+from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.completion import WordCompleter
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import ANSI
@@ -76,6 +78,10 @@ class Terminal:
     def __init__(self, screen: Screen, *, prompts: bool = True) -> None:
         """Without `prompts` it only asks questions; `busy` is the task that Ctrl-C interrupts."""
         self._screen = screen
+        self._texts: list[str] = []  # to be written above the prompt
+        self._writing: asyncio.Task[None] | None = None
+        if prompts:
+            screen.write_to(self._write)
         self._question: Question | None = None
         self._one_at_a_time = asyncio.Lock()
         self._prompts = prompts
@@ -91,8 +97,9 @@ class Terminal:
         async with self._one_at_a_time:
             if request.settled is not None and (answer := request.settled()) is not None:
                 return answer
-            asked = self._question = Question(request)
             self._screen.question(request)
+            await self.written()
+            asked = self._question = Question(request)
             try:
                 await asyncio.sleep(_NOT_YET)
                 if not self._prompts:
@@ -124,6 +131,33 @@ class Terminal:
                 return line
             if line.strip():
                 asked.explain(line.strip())
+
+    def _write(self, text: str) -> None:
+        """Write above the prompt, in order; `written` waits for it."""
+        self._texts.append(text)
+        if self._writing is None:
+            self._writing = asyncio.create_task(self._write_texts())
+
+    async def _write_texts(self) -> None:
+        def write() -> None:
+            text = "".join(self._texts)
+            self._texts.clear()
+            with suppress(OSError):  # a terminal that was closed: the session can still be ended
+                output.enable_autowrap()
+                output.write_raw(text)
+                output.flush()
+
+        output = self._session.app.output
+        try:
+            while self._texts:
+                await run_in_terminal(write)
+        finally:
+            self._writing = None
+
+    async def written(self) -> None:
+        """Wait until everything is on the terminal: a question that is not yet shown cannot be answered."""
+        if self._writing is not None:
+            await asyncio.shield(self._writing)
 
     def _refresh(self) -> None:
         if self._session.app.is_running:
@@ -221,6 +255,7 @@ class Interactive:
                 await self._conversation.finish()
             except asyncio.CancelledError:  # interrupted a second time: the last hooks are ended
                 this.uncancel()
+            await self._terminal.written()
 
     def _end(self, session: asyncio.Task[Any]) -> None:
         """End the session once: a closed terminal is an end of input and a signal, and shells send the signal again."""

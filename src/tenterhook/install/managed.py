@@ -189,8 +189,9 @@ def remove(change: settings_change.SettingsChange) -> None:
 def remove_records() -> None:
     """Delete the directory of records and backups, and the one around it unless it has the administrator's rules."""
     shutil.rmtree(os.path.join(places.MANAGED, "installed"), ignore_errors=True)
-    with suppress(OSError):
-        os.rmdir(places.MANAGED)
+    for directory in (f"{places.MANAGED}/packs", places.MANAGED):
+        with suppress(OSError):  # not empty
+            os.rmdir(directory)
 
 
 def problems(record: dict[str, Any]) -> Iterator[str]:
