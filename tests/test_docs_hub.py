@@ -168,8 +168,8 @@ def test_the_page_says_which_agents_wait_and_where() -> None:
         where, forced, otherwise = told.pop(agent.title)
         assert where == ("rules, then the hub" if capabilities.answers_permission else "its own question")
         is_asked_later = capabilities.asks and capabilities.answers_permission
-        assert forced == ("it asks its person, and so the hub" if is_asked_later else "the hub")
-        assert otherwise == ("it asks its person; refused if nobody is there" if capabilities.asks else "refused")
+        assert forced == ("it asks its user and the hub" if is_asked_later else "the hub")
+        assert otherwise == ("it asks its user; refused if no one is there" if capabilities.asks else "refused")
     assert not told
 
 
@@ -180,7 +180,7 @@ def test_the_hash_is_made_as_the_page_says() -> None:
 
     given = {"command": "ä\n", "a": [1, None]}
     text = json.dumps(["Shell", given, "/w"], sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    told = "`[tool_name, tool_input, work_dir]`, keys sorted, no blanks, everything beyond ASCII escaped"
+    told = "`[tool_name, tool_input, work_dir]` (sorted keys, no whitespace, non-ASCII characters escaped)"
     assert told in " ".join(APPROVALS.split())
     assert content_hash("Shell", given, "/w") == hashlib.sha256(text.encode()).hexdigest()
 
