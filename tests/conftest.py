@@ -71,13 +71,24 @@ SLOW = (
 )
 
 
+MOST_CASES = 6  # of one slow test; the others are left to `make test-thorough`
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the slow ones to `make test-slow`, so that `make test` is a matter of minutes."""
+    """Leave the slow ones to `make test-slow`, so that `make test` is a matter of minutes, and most of their cases."""
     tests = str(Path(__file__).parent)
+    cases: dict[str, list[pytest.Item]] = {}
     for item in items:
-        is_slow = str(item.path).removeprefix(f"{tests}/").startswith(SLOW)
-        if is_slow and not {"agents", "thorough"} & {mark.name for mark in item.iter_markers()}:
+        marks = {mark.name for mark in item.iter_markers()}
+        is_slow = "slow" in marks or str(item.path).removeprefix(f"{tests}/").startswith(SLOW)
+        if is_slow and not {"agents", "thorough"} & marks:
             item.add_marker(pytest.mark.slow)
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for each in cases.values():
+        chosen = {number * len(each) // MOST_CASES for number in range(MOST_CASES)}  # spread over all
+        for number, item in enumerate(each):
+            if len(each) > MOST_CASES and number not in chosen:
+                item.add_marker(pytest.mark.thorough)
 
 
 _FIRST = Path(places.marks(), "first")

@@ -71,8 +71,8 @@ def put(vector: Vector, place: Place) -> None:
     """Have a vector's files, and nothing of the one before but the hub's socket."""
     for folder in (place.home, place.project, place.records):
         for each in folder.iterdir():
-            if each.name != ".local":
-                shutil.rmtree(each) if each.is_dir() else each.unlink()
+            while each.name != ".local" and each.exists():  # a daemon may be about to replace a file in it
+                shutil.rmtree(each, ignore_errors=True) if each.is_dir() else each.unlink(missing_ok=True)
     for name in ("share", "state/tenterhook/packs"):  # fetched packs, and those that were in force
         shutil.rmtree(place.home / ".local" / name, ignore_errors=True)
     forget(place)

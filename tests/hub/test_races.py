@@ -207,7 +207,8 @@ def test_on_sqlite_with_its_one_hub_killed_and_started_again(tmp_path: Path, siz
         check(race, where)
 
 
-@pytest.mark.parametrize("agents", [100, pytest.param(2000, marks=[pytest.mark.thorough, pytest.mark.timeout(900)])])
+@pytest.mark.thorough
+@pytest.mark.parametrize("agents", [100, pytest.param(2000, marks=pytest.mark.timeout(900))])
 def test_under_load_no_fault_loses_anything_and_everyone_is_served_again(agents: int) -> None:
     """A hub killed, PostgreSQL crashed, its disk full, all agents restarted: `bench.hub_load --faults`, but smaller."""
     rates = hub_load.Rates(12.0, 10.0, 100.0, 5)
