@@ -19,7 +19,7 @@ demo: $(AGENT)
 test: $(INSTALLED)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -q
 
-# Browsers, terminals, hubs, kills at random points: what takes its time, about nine minutes on two cores.
+# Browsers, terminals, hubs, kills at random points: what takes its time, about ten minutes on two cores.
 # tests/conftest.py lists it.
 test-slow: $(INSTALLED)
 	$(BIN)/pytest -m 'slow and not thorough' -n $(WORKERS) --dist worksteal -q

@@ -71,7 +71,12 @@ SLOW = (
 )
 
 
-MOST_CASES = 6  # of one slow test; the others are left to `make test-thorough`
+# Files of slow tests that vary what others show with one session, one installer, one language.
+THOROUGH = (
+    *("authoring/test_templates", "basics/test_extras_installed", "bundled_agent/test_network"),
+    *("bundled_agent/test_scripted", "bundled_agent/test_session_files", "install/test_reinstalling"),
+)
+MOST_CASES = 3  # of one slow test; the others are left to `make test-thorough`
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -80,9 +85,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
         marks = {mark.name for mark in item.iter_markers()}
-        is_slow = "slow" in marks or str(item.path).removeprefix(f"{tests}/").startswith(SLOW)
+        file = str(item.path).removeprefix(f"{tests}/")
+        is_slow = "slow" in marks or file.startswith(SLOW)
         if is_slow and not {"agents", "thorough"} & marks:
             item.add_marker(pytest.mark.slow)
+            if file.startswith(THOROUGH):
+                item.add_marker(pytest.mark.thorough)
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for each in cases.values():
         chosen = {number * len(each) // MOST_CASES for number in range(MOST_CASES)}  # spread over all

@@ -10,7 +10,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.completion import WordCompleter
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import ANSI
@@ -78,8 +77,6 @@ class Terminal:
     def __init__(self, screen: Screen, *, prompts: bool = True) -> None:
         """Without `prompts` it only asks questions; `busy` is the task that Ctrl-C interrupts."""
         self._screen = screen
-        self._texts: list[str] = []  # to be written above the prompt
-        self._writing: asyncio.Task[None] | None = None
         if prompts:
             screen.write_to(self._write)
         self._question: Question | None = None
@@ -98,7 +95,6 @@ class Terminal:
             if request.settled is not None and (answer := request.settled()) is not None:
                 return answer
             self._screen.question(request)
-            await self.written()
             asked = self._question = Question(request)
             try:
                 await asyncio.sleep(_NOT_YET)
@@ -125,7 +121,10 @@ class Terminal:
     async def line(self) -> str:
         """Return the next line; feedback to a question is not returned."""
         while True:
-            line = await self._session.prompt_async(handle_sigint=False)  # we handle SIGINT, also without a prompt
+            try:
+                line = await self._session.prompt_async(handle_sigint=False)  # we handle SIGINT, also without a prompt
+            except OSError as error:  # the terminal was closed
+                raise EOFError from error
             asked = self._question
             if asked is None or not asked.wants_feedback:
                 return line
@@ -133,31 +132,17 @@ class Terminal:
                 asked.explain(line.strip())
 
     def _write(self, text: str) -> None:
-        """Write above the prompt, in order; `written` waits for it."""
-        self._texts.append(text)
-        if self._writing is None:
-            self._writing = asyncio.create_task(self._write_texts())
-
-    async def _write_texts(self) -> None:
-        def write() -> None:
-            text = "".join(self._texts)
-            self._texts.clear()
-            with suppress(OSError):  # a terminal that was closed: the session can still be ended
-                output.enable_autowrap()
-                output.write_raw(text)
-                output.flush()
-
-        output = self._session.app.output
-        try:
-            while self._texts:
-                await run_in_terminal(write)
-        finally:
-            self._writing = None
-
-    async def written(self) -> None:
-        """Wait until everything is on the terminal: a question that is not yet shown cannot be answered."""
-        if self._writing is not None:
-            await asyncio.shield(self._writing)
+        """Write above the prompt; it stays in raw mode, because a Ctrl-D typed in cooked mode would be lost."""
+        app = self._session.app
+        with suppress(OSError):  # a terminal that was closed: the session can still be ended
+            if app.is_running:
+                app.renderer.erase()
+            app.output.enable_autowrap()
+            app.output.write_raw(text)
+            app.output.flush()
+            if app.is_running and not app.renderer.waiting_for_cpr:
+                app.renderer.request_absolute_cursor_position()
+        self._refresh()
 
     def _refresh(self) -> None:
         if self._session.app.is_running:
@@ -243,10 +228,9 @@ class Interactive:
                         break
                     if line:
                         await self._take(line)
-            except (EOFError, KeyboardInterrupt):
-                pass
-            except asyncio.CancelledError:
-                this.uncancel()
+            except (EOFError, KeyboardInterrupt, asyncio.CancelledError):
+                while this.cancelling():
+                    this.uncancel()
             self._ending = True
             for task in (worker, *self._queue_hooks):
                 task.cancel()
@@ -255,7 +239,6 @@ class Interactive:
                 await self._conversation.finish()
             except asyncio.CancelledError:  # interrupted a second time: the last hooks are ended
                 this.uncancel()
-            await self._terminal.written()
 
     def _end(self, session: asyncio.Task[Any]) -> None:
         """End the session once: a closed terminal is an end of input and a signal, and shells send the signal again."""

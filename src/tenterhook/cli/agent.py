@@ -173,7 +173,6 @@ class _Starting:
         verdict = await conversation.begin("shell")
         if verdict.denied:
             screen.refused(verdict.reason or "a hook does not let the session start")
-            await terminal.written()
             return STATUS["refused"]
         screen.note(f"{conversation.id} · {self.model.model_id} · /help · Ctrl-D ends")
         await Interactive(terminal, screen, open_session).run(conversation)
