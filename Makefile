@@ -10,6 +10,9 @@ WORKERS = $$($(BIN)/python -c 'import os; print(2 * (os.cpu_count() or 1))')
 
 SECONDS ?= 60
 
+# Compiled tests and modules are kept: pytest rewrites assertions anew in each process otherwise.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-slow test-thorough test-portable fuzz test-hosts agents-latest agents-table check docs reference packs bench bench-check conformance \
 	conformance-page dist wheel-check lock locked release-check picture recordings clean
 
