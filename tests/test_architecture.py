@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,7 @@ from textwrap import wrap
 
 import pytest
 
-from support import tenterhook
+from support import below_agent, tenterhook
 from tools import walks
 
 ROOT = Path(__file__).parent.parent
@@ -123,14 +125,18 @@ def test_the_engine_alone_starts_without_expressions_json_and_enums() -> None:
 
 
 EVENT = '{"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}'
+SLOW_TO_IMPORT = {"re", "json", "enum", "typing", "tomllib", "hashlib", "difflib", "pathlib"}
 FOR_PEOPLE = {"click", "rich", "pygments", "prompt_toolkit", "tenterhook.basics.terminal_layout", "tenterhook.cli"}
 
 
 def loaded_by(*arguments: str | Path) -> set[str]:
     """What a program in Python has loaded when it has answered an event."""
     asked = [sys.executable, "-X", "importtime", *map(str, arguments)]
-    ended = subprocess.run(asked, input=EVENT, capture_output=True, text=True, check=True)
-    return {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines() if line.startswith("import time:")}
+    return imported(subprocess.run(asked, input=EVENT, capture_output=True, text=True, check=True).stderr)
+
+
+def imported(errors: str) -> set[str]:
+    return {line.rpartition("|")[2].strip() for line in errors.splitlines() if line.startswith("import time:")}
 
 
 def test_an_event_that_an_agent_waits_for_loads_no_library_for_people(home: Path, project: Path) -> None:
@@ -141,6 +147,27 @@ def test_an_event_that_an_agent_waits_for_loads_no_library_for_people(home: Path
     loaded = loaded_by("-I", "-S", SOURCE / "bridge.py", *options)
     assert "tenterhook.guards.dangerous_commands" in loaded
     assert not FOR_PEOPLE & loaded
+
+
+def test_guards_judge_ordinary_lines_and_ask_without_what_is_slow_to_import(home: Path, project: Path) -> None:
+    tenterhook("add", "block-dangerous-commands", "protect-secrets", "infrastructure")
+    tenterhook("install", "claude-code")
+    record = home / ".local/state/tenterhook/installed/claude-code.json"
+    bridge = shlex.join(
+        (sys.executable, "-X", "importtime", "-I", "-S", f"{SOURCE}/bridge.py", "--host", "claude-code")
+    )
+    lines = (
+        *("pwd", "pwd"),  # the first events of a session read the hooks
+        *("grep -rn foo src", "find . -name '*.py' | head -20", "sed -n '1,120p' a.py", "cp a.txt b.txt", "docker ps"),
+        *("git commit -m \"$(cat <<'EOF'\nfix: handle it\nEOF\n)\"", "git push --force", "ls"),
+    )
+    events = [shlex.quote(json.dumps({**json.loads(EVENT), "tool_input": {"command": line}})) for line in lines]
+    begin = f"{bridge} --event SessionStart --record {record}"  # renews the agent's settings
+    commands = [f"printf %s {event} | {bridge} --event PreToolUse --record {record}" for event in events]
+    for line, ended in zip(lines, below_agent(begin, *commands), strict=True):
+        assert ended.returncode == 0, ended.stderr
+        needed = {"re", "enum"} if "push" in line else SLOW_TO_IMPORT if line == "pwd" else set[str]()
+        assert not (SLOW_TO_IMPORT - needed) & imported(ended.stderr), line
 
 
 def test_a_guard_that_a_script_runs_starts_without_rich(home: Path, project: Path) -> None:

@@ -15,8 +15,9 @@ if sys.platform == "win32":
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .approvals.gate import Gate, Permit
-    from .approvals.requests import Answer, Call, Request, Surface
+    from .approvals.requests import Answer, Call, Request
     from .approvals.rules import Rule
+    from .approvals.surfaces import Surface
     from .engine.engine import Engine
     from .errors import HookError, Problem, UnknownEvent
     from .model import Action, Decision, Event, Hook, Outcome, Run, Verdict
@@ -30,7 +31,7 @@ _MODULES = {
     "Permit": "approvals.gate",
     "Request": "approvals.requests",
     "Rule": "approvals.rules",
-    "Surface": "approvals.requests",
+    "Surface": "approvals.surfaces",
     "Engine": "engine.engine",
     "HookError": "errors",
     "Problem": "errors",

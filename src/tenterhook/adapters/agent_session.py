@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from typing import Self
 
     from ..approvals.gate import MoreRules
-    from ..approvals.requests import Answer, Request, Surface
+    from ..approvals.requests import Answer, Request
     from ..approvals.rules import Rule
+    from ..approvals.surfaces import Surface
     from ..engine.engine import Engine
 
 

@@ -14,10 +14,12 @@ from ..model import Event, Verdict
 from . import policy, single_use
 from . import rules as rules_
 from .policy import Step
-from .requests import LASTS, MODES, Answer, Call, Request, Surface, fresh_id
+from .requests import LASTS, MODES, Answer, Call, Request, fresh_id
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from .surfaces import Surface
 
     Decide = Callable[[Event], Awaitable[Verdict]]
     MoreRules = Callable[[], Awaitable[Sequence[rules_.Rule]]]

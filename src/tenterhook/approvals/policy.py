@@ -6,16 +6,15 @@ The gate asks it for our own agents, the bridge for the agents that call `dispat
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
-
+from ..basics.named_tuples import NamedTuple, StrEnum
 from ..model import Action
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .rules import Rule
 
 
-class Step(Enum):
+class Step(StrEnum):
     """What happens to a call next."""
 
     RUN = "run"

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
-import hashlib
-import json
 import os
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..basics import light_json
+from ..basics.digests import sha256
+from ..basics.named_tuples import NamedTuple
 from ..events import DIRECTORY_KEYS, mcp_names, tool_names
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
 # The tools that each mode asks about.
 MODES = {
@@ -125,10 +125,10 @@ class Call(NamedTuple):
                 key: value for key, value in self._further_input.items() if value is not None and not _is_limit(value)
             }
             parts = ["Shell", given_command(self), self._directory(locate), *([more] if more else [])]
-            return json.dumps(parts, sort_keys=True)
+            return light_json.dumps(parts, sort_keys=True)
         if self.tool in FILE_TOOLS and (path := self._path(locate)) is not None:
-            return json.dumps([self.tool, path])
-        return json.dumps([self.tool_name, self.tool_input], sort_keys=True)
+            return light_json.dumps([self.tool, path])
+        return light_json.dumps([self.tool_name, self.tool_input], sort_keys=True)
 
 
 class Request(NamedTuple):
@@ -197,17 +197,6 @@ class Answer(NamedTuple):
     ends_turn: bool = False  # a plain no: the agent stops and waits for its person
 
 
-class Surface(Protocol):
-    """Where a person is asked.
-
-    When cancelled it withdraws the question; the cancellation carries the `Answer` that another surface gave. If a
-    person had answered here before that, it returns this answer all the same, and this is the one that counts.
-    """
-
-    async def ask(self, request: Request) -> Answer | None:
-        """Return the answer, or None if there will be none here."""
-
-
 def fresh_id() -> str:
     return f"permission_{os.urandom(6).hex()}"
 
@@ -215,7 +204,7 @@ def fresh_id() -> str:
 def content_hash(tool_name: str, tool_input: Any, work_dir: str) -> str:
     """Return what `Request.hash` describes."""
     parts = [tool_name, light_json.plain(tool_input), work_dir]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return str(sha256(light_json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest())
 
 
 def resolved(work_dir: str, path: str) -> str:
@@ -238,7 +227,7 @@ def line_key(given: Mapping[str, Any]) -> str:
 def given_command(call: Call) -> str:
     """Return the command of a shell tool; as JSON if it is not a string."""
     command = call.tool_input.get(line_key(call.tool_input), "")
-    return command if isinstance(command, str) else json.dumps(command)
+    return command if isinstance(command, str) else light_json.dumps(command)
 
 
 # Of a shell's input: shown anyway, or without influence on what runs. The last ones are those of a shell tool only.
@@ -259,6 +248,8 @@ _ACTIONS = {
 
 def _difference(call: Call, path: str) -> str | None:
     """Return the difference that a call would make in a file; None if its input does not say."""
+    import difflib
+
     before = ""
     try:
         if os.path.isfile(path):  # reading a pipe or a terminal could block
@@ -289,7 +280,7 @@ def _uncompared(given: Mapping[str, Any]) -> str | None:
 
 def _shortened(display: dict[str, Any]) -> dict[str, Any]:
     """Return a display without its large values; the hub gets the input, too."""
-    large = [key for key, value in display.items() if len(json.dumps(value)) > _MAX_DISPLAY]
+    large = [key for key, value in display.items() if len(light_json.dumps(value)) > _MAX_DISPLAY]
     if not large:
         return display
     kind = "file" if "diff" in large else "input"

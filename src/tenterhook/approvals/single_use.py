@@ -10,17 +10,18 @@ a key that agents may not read. A renamed or copied file has none that fits, and
 
 from __future__ import annotations
 
-import json
 import os
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..basics import light_json, places, private_files
+from ..basics.named_tuples import NamedTuple
 from . import policy
 from .requests import Call, content_hash
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Any
 
     from .policy import ApprovalCase, Ruling
 
@@ -137,7 +138,7 @@ class _File(NamedTuple):
         """Return the call; None if the file is not ours alone, is about another call, or permits it without a proof."""
         data = private_files.read(self.path)
         try:
-            found = json.loads(data or b"")
+            found = light_json.loads((data or b"").decode())
             why = found.pop("why")
             call = Call(**{key: value for key, value in found.items() if key in Call._fields})
             is_it = _hash(call) == self.hash and (self.state != ALLOWED or self._is_proven(**found))
@@ -208,12 +209,12 @@ def _proof(name: str, call_hash: str, until: float, identity: list[int], *, is_f
         places.make_private(places.state())
         places.replace_file(path, os.urandom(32))
     key = private_files.read(path)
-    data = json.dumps([name, call_hash, until, identity]).encode()
+    data = light_json.dumps([name, call_hash, until, identity]).encode()
     return hmac.digest(key, data, "sha256").hex() if key else ""
 
 
 def _as_json(call: Call, why: str | None, **more: Any) -> str:
-    return json.dumps({"schema": 1, "why": why, **call._asdict(), **more})
+    return light_json.dumps({"schema": 1, "why": why, **call._asdict(), **more})
 
 
 def _hash(call: Call) -> str:

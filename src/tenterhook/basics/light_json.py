@@ -60,16 +60,22 @@ def loads(text: str) -> Any:
 
 
 def dumps(
-    value: Any, *, ascii_only: bool = True, sort_keys: bool = False, default: Callable[[Any], Any] | None = None
+    value: Any,
+    *,
+    ascii_only: bool = True,
+    sort_keys: bool = False,
+    separators: tuple[str, str] = (", ", ": "),
+    default: Callable[[Any], Any] | None = None,
 ) -> str:
-    """Return the value as JSON on one line, with a space after each colon and comma."""
+    """Return the value as JSON on one line, as `json.dumps` does."""
     if _scan is None:
         import json
 
-        return json.dumps(value, ensure_ascii=ascii_only, sort_keys=sort_keys, default=default)
+        return json.dumps(value, ensure_ascii=ascii_only, sort_keys=sort_keys, separators=separators, default=default)
     if isinstance(value, str):
         return _quoted[ascii_only](value)
-    encode = _make_encoder({}, default or _unknown, _quoted[ascii_only], None, ": ", ", ", sort_keys, False, True)
+    comma, colon = separators
+    encode = _make_encoder({}, default or _unknown, _quoted[ascii_only], None, colon, comma, sort_keys, False, True)
     return "".join(encode(value, 0))
 
 

@@ -105,9 +105,9 @@ def file_name(text: str) -> str:
     if name.startswith("."):
         name = "%2e" + name[1:]
     if len(name) > 120 or not name:
-        import hashlib
+        from .digests import sha256
 
-        name = name[:40] + "%" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+        name = name[:40] + "%" + sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:40]
     return name
 
 

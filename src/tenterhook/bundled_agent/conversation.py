@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from ..approvals.gate import MoreRules
-    from ..approvals.requests import Answer, Request, Surface
+    from ..approvals.requests import Answer, Request
+    from ..approvals.surfaces import Surface
     from ..engine.engine import Engine
     from ..model import Event, Verdict
     from .screen import Screen

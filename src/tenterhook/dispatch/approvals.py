@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
 
 from ..agents import AGENTS
-from ..approvals import policy, presence, rules, single_use
+from ..approvals import policy, presence, single_use
 from ..approvals.policy import Step
 from ..approvals.requests import Answer, Call, Request, fresh_id
 from ..basics import callers, places
@@ -18,8 +17,10 @@ from ..engine.sessions import Session
 from ..errors import HookError
 from ..model import Action
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..agents.protocol import Agent
+    from ..approvals.rules import Rule
     from ..basics.callers import Caller
     from ..hub_client.membership import Membership
     from ..journal.journal import Journal
@@ -49,7 +50,7 @@ def apply_policy(
     said = (verdict.reason or "") if verdict.decision is Action.ASK else None
     joined = _joined()
     try:
-        rule, is_answered = rules.match_verdict(verdict, in_force(joined), call)
+        rule, is_answered = _matching_rule(verdict, call, joined)
     except HookError as error:  # the decision of the hooks stays
         if not is_request:
             _save_forced(call, said)
@@ -112,8 +113,19 @@ def is_over(event: Event, agent: str) -> None:
     report(_call(event, event.tool_input, agent), status)
 
 
-def in_force(joined: Membership | None) -> list[rules.Rule]:
+def _matching_rule(verdict: Verdict, call: Call, joined: Membership | None) -> tuple[Rule | None, bool]:
+    """Return what `rules.match_verdict` does; most people have no rules, which are not imported then."""
+    if not presence.is_any():
+        return None, False
+    from ..approvals import rules
+
+    return rules.match_verdict(verdict, in_force(joined), call)
+
+
+def in_force(joined: Membership | None) -> list[Rule]:
     """Return every rule in order: the managed ones, the person's, the hub's."""
+    from ..approvals import rules
+
     found = [*rules.managed(), *rules.person()]
     if joined is not None:
         from ..hub_client import hub_rules
@@ -122,13 +134,13 @@ def in_force(joined: Membership | None) -> list[rules.Rule]:
     return found
 
 
-def foreseen(
-    event: Event, verdict: Verdict, agent: str, known: list[rules.Rule]
-) -> tuple[policy.Ruling, rules.Rule | None]:
+def foreseen(event: Event, verdict: Verdict, agent: str, known: list[Rule]) -> tuple[policy.Ruling, Rule | None]:
     """Return what the policy would decide before a call, under these rules, and which of them matches.
 
     Nobody is asked, nothing is recorded, and approvals for a session or a single call do not count.
     """
+    from ..approvals import rules
+
     call = _call(event, event.tool_input if verdict.modified_input is None else verdict.modified_input, agent)
     rule, is_answered = rules.match_verdict(verdict, known, call)
     can_ask = agent not in AGENTS or AGENTS[agent].capabilities.asks
@@ -136,13 +148,15 @@ def foreseen(
     return policy.decide(case), rule
 
 
-def all_rules() -> list[rules.Rule]:
+def all_rules() -> list[Rule]:
     """Return every rule in force, with those of the hub that was joined."""
     return in_force(_joined())
 
 
-def deciding_rule(event: Event, agent: str) -> rules.Rule | None:
+def deciding_rule(event: Event, agent: str) -> Rule | None:
     """Return the rule that matches an agent's tool call, or None."""
+    from ..approvals import rules
+
     return rules.match(all_rules(), _call(event, event.tool_input, agent))
 
 

@@ -12,6 +12,7 @@ import time
 
 from .. import __version__
 from ..basics import light_json, places, processes
+from ..basics.digests import blake2b
 from ..engine.sessions import Session
 from ..model import Action, Verdict
 
@@ -88,8 +89,6 @@ class SharedAnswer:
 
 def _name(record: dict[str, Any], event: Event) -> str:
     """Return the file's name: a digest of all that makes it the same call for the same hooks."""
-    from _blake2 import blake2b  # `hashlib` takes 10 ms to import
-
     fields = [event.fields.get(name) for name in _OF_CALL]
     call = [__version__, sorted(record["configs"]), event.canonical, event.session_id, event.work_dir, *fields]
     return str(blake2b(light_json.dumps(call, sort_keys=True).encode(), digest_size=32).hexdigest())

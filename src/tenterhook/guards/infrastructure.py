@@ -61,19 +61,18 @@ _SHELL_CODE = (
     r"|\.\s*(?:drop|remove|deleteMany)\s*\(\s*(?:\{\s*\})?\s*\)"
 )
 _SPECIAL = {
-    "delete": r"(?:-\w*X|--(?:request|method)=|(?i:-method:))?(?i:delete)|.*(?:\bmutation\b.*\b(?:delete|remove)[A-Z_]"
-    r"|\"Action\"\s*:\s*\"DELETE\"|DeleteRequest|/_delete_by_query|/_close\b|/doDelete|/delete-batch\b|/documents/delete\b|delete_series|purge_everything).*",
-    "absent": r".*(?:state=absent|\brm\s+-\w*r|\bmkfs|\bdd\s+if=|\bshutdown\b|\breboot\b).*",
-    "noexecute": r".*:NoExecute",
-    "finalizers": r".*finalizers\"?\s*:\s*(?:null|\[\s*\]).*",
-    "flush": r"(?i).*flush(?:all|db).*",
-    "destroy": r".*\.(?:destroy|delete|truncate)(?:_all)?\b.*",
-    "named": r"(?i)(?:.*[/_.-])?(?:drop|wipe|truncate|delete|reset|destroy|purge|nuke|teardown|uninstall)(?:[_.-].*)?"
+    "delete": r"(?s)(?:-\w*X|--(?:request|method)=|(?i:-method:))?(?i:delete)"
+    r"|.*(?:\bmutation\b.*\b(?:delete|remove)[A-Z_]|\"Action\"\s*:\s*\"DELETE\"|DeleteRequest|/_delete_by_query|/_close\b|/doDelete|/delete-batch\b|/documents/delete\b|delete_series|purge_everything).*",
+    "absent": r"(?s).*(?:state=absent|\brm\s+-\w*r|\bmkfs|\bdd\s+if=|\bshutdown\b|\breboot\b).*",
+    "noexecute": r"(?s).*:NoExecute",
+    "finalizers": r"(?s).*finalizers\"?\s*:\s*(?:null|\[\s*\]).*",
+    "flush": r"(?is).*flush(?:all|db).*",
+    "destroy": r"(?s).*\.(?:destroy|delete|truncate)(?:_all)?\b.*",
+    "named": r"(?is)(?:.*[/_.-])?(?:drop|wipe|truncate|delete|reset|destroy|purge|nuke|teardown|uninstall)(?:[_.-].*)?"
     r"\.(?:sql|ya?ml|js|cql)",
     "privileged": r"(?s).*(?:\"?privileged\"?\s*:\s*true|\"?hostPID\"?\s*:\s*true).*|--privileged(?:=true)?",
     "zero": r"\S+=0",
-    "protection": r".*/protection\b.*",
-    "unknown": f".*[{''.join(UNKNOWNS)}].*",
+    "protection": r"(?s).*/protection\b.*",
 }
 _HTTP_CLIENTS = frozenset("curl curlie wget http https xh xhs".split())
 _HTTP_OPTIONS = ("--request", "--header", "--data", "--data-raw", "--json", "--user", "--output", "--url", "--max-time")
@@ -247,7 +246,9 @@ def _has_special(kind: str, words: list[str], command: ShellCommand) -> bool:
         )
     if kind == "unknown" and "--filter" in command.shown:  # chosen, though not by name
         return False
-    return any(re.fullmatch(_SPECIAL[kind], word, re.DOTALL) for word in words if len(word) < LONGEST)
+    if kind == "unknown":
+        return any(mark in word for word in words if len(word) < LONGEST for mark in UNKNOWNS)
+    return any(re.fullmatch(_SPECIAL[kind], word) for word in words if len(word) < LONGEST)
 
 
 def _deletes_data(text: str) -> bool:

@@ -277,7 +277,7 @@ class _Check:
         """`grep -r password ~`: a search for secrets in a whole home, or in the system."""
         words = command.words[1:]
         is_recursive = command.name in ("rg", "ag", "ack") or any(
-            re.match(r"-\w*[rR]|--recursive", word) for word in words if word[:1] == "-" and "r" in word.lower()
+            programs.clustered(word, "rR") or word.startswith("--recursive") for word in words
         )
         operands = [word for word in words if not word.startswith("-")]
         return (

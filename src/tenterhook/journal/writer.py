@@ -13,12 +13,8 @@ import time
 from _thread import allocate_lock
 
 from ..basics import light_json, places, processes
+from ..basics.digests import blake2b
 from . import records
-
-try:
-    from _blake2 import blake2b  # `hashlib` imports more than this needs
-except ImportError:
-    from hashlib import blake2b
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -62,7 +62,7 @@ def printed(walk: Walk, name: str, words: list[str], state: ShellState, text: st
             find = programs.Find(words)
             end = "\0" if "-print0" in rest else "\n"
             names = [rest[at + 1] for at, word in enumerate(rest[:-1]) if word in ("-name", "-iname")]
-            last = "/" + names[0] if len(names) == 1 and re.fullmatch(r"[\w.-]+", names[0]) else ""
+            last = "/" + names[0] if len(names) == 1 and programs.consists_of(names[0], "_.-") else ""
             return end.join(find.found(start) + last for start in find.starts) + end
         case "cp" | "mv" | "install" | "ln":
             source = state.files.get(walk.path(first, state))

@@ -163,6 +163,15 @@ def is_cluster(word: str, options: str) -> bool:
     return word.startswith("-") and word != "-" and not word[1:].strip(options)
 
 
+def clustered(word: str, options: str, valued: str = "") -> bool:
+    """Whether one of these short options is in a word such as `-rn`; what follows a letter in `valued` is its value."""
+    if word[:1] != "-":
+        return False
+    at = min((found for each in options if (found := word.find(each, 1)) > 0), default=0)
+    before = word[1:at]
+    return at == 1 or (consists_of(before, "_") and not any(each in before for each in valued))
+
+
 def from_subcommand(words: list[str]) -> Iterator[list[str]]:
     """Yield the arguments of a command, then those without the options before its first, and its second, operand.
 
@@ -295,9 +304,17 @@ def _lines(text: str) -> list[str]:
     return text.split("\n", MOST_LINES)[:MOST_LINES]
 
 
+def consists_of(word: str, marks: str) -> bool:
+    """Whether a word has letters, digits and these marks only, and at least one of them."""
+    others = word
+    for mark in marks:
+        others = others.replace(mark, "")
+    return word != "" and (others == "" or others.isalnum())
+
+
 def quoted(word: str) -> str:
     """Return a word as the shell reads it back."""
-    return word if re.fullmatch(r"[\w./:=@%+,-]+", word) else "'" + word.replace("'", "'\\''") + "'"
+    return word if consists_of(word, "_./:=@%+,-") else "'" + word.replace("'", "'\\''") + "'"
 
 
 # -- shells and languages -----------------------------------------------------------------------------------------

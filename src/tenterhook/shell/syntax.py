@@ -685,12 +685,17 @@ class Parser:
         text, length = self.text, len(self.text)
         if len(delimiter) > LONGEST_DELIMITER:
             raise Unreadable("the delimiter of a here-document is too long")
-        if strip or self.in_substitution:  # `$(cat <<E … E)`: bash takes the delimiter before the parenthesis
+        if strip:
             self.budget.spend(20)
             end = r"(?=\n|\Z|\))" if self.in_substitution else r"(?=\n|\Z)"
-            expression = ("^\t*+" if strip else "^") + re.escape(delimiter) + end
-            found = re.compile(expression, re.MULTILINE).search(text, self.at)
+            found = re.compile(rf"^\t*+{re.escape(delimiter)}{end}", re.MULTILINE).search(text, self.at)
             at, after = (found.start(), found.end()) if found else (length, length)
+        elif self.in_substitution:  # `$(cat <<E … E)`: bash takes the delimiter before the parenthesis
+            at, size = self.at - 1, len(delimiter)
+            while (at := text.find(f"\n{delimiter}", at) + 1) and text[at + size : at + size + 1] not in "\n)":
+                self.budget.spend(1)
+            after = at + len(delimiter) if at else length
+            at = at or length
         else:
             at = text.find(f"\n{delimiter}\n", self.at - 1) + 1
             if not at:
