@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .errors import HookError, Problem, UnknownEvent
     from .model import Action, Decision, Event, Hook, Outcome, Run, Verdict
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _MODULES = {
     "Answer": "approvals.requests",
