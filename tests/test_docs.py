@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from documents import PAGES, ROOT, blocks, named, settled, steps
-from tenterhook.formats import fields
+from tenterhook.formats import hook_fields
 
 EXAMPLES = [page for page in PAGES if page.name != "cookbook.md"]  # whose recipes test_docs_cookbook.py executes
 
@@ -40,13 +40,13 @@ def test_the_readme_fits_three_screens() -> None:
 @pytest.mark.parametrize(
     ("section", "table"),
     [
-        ("A folder with HOOK.md", fields.FOLDER),
-        ("Tables in a TOML file", fields.TABLE),
-        ("An array in a TOML file", fields.ARRAY),
+        ("A folder with HOOK.md", hook_fields.FOLDER),
+        ("Tables in a TOML file", hook_fields.TABLE),
+        ("An array in a TOML file", hook_fields.ARRAY),
     ],
 )
 def test_the_page_about_hooks_has_every_key_with_its_default_and_range(
-    section: str, table: tuple[fields.Field, ...]
+    section: str, table: tuple[hook_fields.Field, ...]
 ) -> None:
     text = (ROOT / "docs" / "hooks.md").read_text().partition(f"## {section}\n")[2].partition("\n## ")[0]
     rows = dict(re.findall(r"^\| `(\w+)` \|(.*)$", text, re.MULTILINE))

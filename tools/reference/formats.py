@@ -12,7 +12,7 @@ from tenterhook.authoring import cases, expectations
 from tenterhook.catalog import layer_settings as hooks_toml
 from tenterhook.cli import sample_events, show
 from tenterhook.events import EVENTS, OUTPUT_FIELDS, TOOL_NAMES, Effect
-from tenterhook.formats import fields, settings
+from tenterhook.formats import hook_fields, settings
 from tools.reference.markdown import code, codes, sentence, table
 from tools.reference.words import BASE, FIELDS, FUNCTION, WHEN
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tenterhook.events import Column, EventSpec
-    from tenterhook.formats.fields import Field
+    from tenterhook.formats.hook_fields import Field
 
 _ABOUT = """# Formats reference
 
@@ -44,15 +44,17 @@ def page() -> str:
 
 
 def _definitions() -> Iterator[str]:
-    yield "## Folder format\n\nThe front matter of `HOOK.md`, in YAML.\n\n" + _keys(fields.FOLDER)
-    yield "Of `matcher`, here and in the table format:\n\n" + _keys(fields.MATCHER)
+    yield "## Folder format\n\nThe front matter of `HOOK.md`, in YAML.\n\n" + _keys(hook_fields.FOLDER)
+    yield "Of `matcher`, here and in the table format:\n\n" + _keys(hook_fields.MATCHER)
     yield "`hooks.toml` beside the folders. Below `[hooks]`:\n\n" + _keys(hooks_toml.TOP)
     yield "Below `[hooks.defaults]`, for hooks that do not say it themselves:\n\n" + _keys(hooks_toml.DEFAULTS)
     yield "In each `[[hooks.disable]]`:\n\n" + _keys(hooks_toml.DISABLE)
     yield "`until` is Tenterhook's own; [disabling a hook](hooks.md#living-with-hooks) tells more.\n\n"
     yield "`[[hooks.override]]` has a `name` and any key of the front matter.\n\n"
-    yield "## Table format\n\n`[[hooks.<event>]]` in a TOML file.\n\n" + _keys(fields.TABLE)
-    yield "## Array format\n\n`[[hooks]]` in a TOML file. Any other key refuses the file.\n\n" + _keys(fields.ARRAY)
+    yield "## Table format\n\n`[[hooks.<event>]]` in a TOML file.\n\n" + _keys(hook_fields.TABLE)
+    yield "## Array format\n\n`[[hooks]]` in a TOML file. Any other key refuses the file.\n\n" + _keys(
+        hook_fields.ARRAY
+    )
     yield "## Settings of other agents\n\nBelow `hooks`, for each event an array of groups:\n\n" + _keys(settings.GROUP)
     yield "Each of a group's `hooks`:\n\n" + _keys(settings.HANDLER)
     defaults = ", ".join(f"{dialect(each).timeout:g} in {_title(each)}" for each in FORMATS)

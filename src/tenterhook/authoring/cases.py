@@ -9,8 +9,8 @@ import tomllib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import HookError, Problem
-from ..formats import fields, toml_files
-from ..formats.fields import Field
+from ..formats import hook_fields, toml_files
+from ..formats.hook_fields import Field
 from ..model import Event
 from . import expectations, paths
 
@@ -137,7 +137,7 @@ def _read_one(raw: Mapping[str, Any], number: int | None, file: str, lines: _Lin
     def line_of(*keys: str) -> int:
         return lines.line_of(number, *keys)
 
-    values, problems = fields.check(CASE, raw, file, line_of, extra="unknown-key")
+    values, problems = hook_fields.check(CASE, raw, file, line_of, extra="unknown-key")
     if any(problem.code == "bad-value" for problem in problems):
         return CaseFile((), tuple(problems))
 
@@ -148,7 +148,7 @@ def _read_one(raw: Mapping[str, Any], number: int | None, file: str, lines: _Lin
     files = _files(values["files"], file, line_of, wrong, problems)
     expect = values["expect"]
     if expect is not None:
-        checked, trouble = fields.check(
+        checked, trouble = hook_fields.check(
             expectations.FIELDS, expect, file, lambda key: line_of("expect", key), extra="unknown-key"
         )
         problems += trouble
@@ -226,7 +226,7 @@ def _files(
         if not isinstance(entry, dict):
             wrong("bad-value", f"{path!r} is {value!r}", "give its content as a text", "files", path)
             continue
-        checked, trouble = fields.check(FILE, entry, file, lambda key: line_of("files", key), extra="unknown-key")
+        checked, trouble = hook_fields.check(FILE, entry, file, lambda key: line_of("files", key), extra="unknown-key")
         problems += trouble
         if not trouble and checked["mode"] is not None and not paths.is_mode(checked["mode"]):
             wrong("bad-value", f"'mode' is {checked['mode']!r}", 'write it in octal, in quotes: "755"', "files", path)

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..basics import light_json
-from ..formats.fields import Field
+from ..formats.hook_fields import Field
 from ..model import PRECEDENCE, Action
 from . import paths
 

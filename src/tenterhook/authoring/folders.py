@@ -15,7 +15,7 @@ from ..basics import places, private_files
 from ..catalog import layer_settings
 from ..errors import HookError
 from ..events import BY_NAME
-from ..formats import fields
+from ..formats import hook_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 def check_name(name: str) -> None:
     """Raise `HookError` for a name that the loader refuses, that is not a valid folder, or that is an event's."""
     given = {"name": name, "trigger": "pre-session"}
-    problems = [each for each in fields.check(fields.FOLDER, given, "", lambda _: None)[1] if each.key == "name"]
+    problems = [
+        each for each in hook_fields.check(hook_fields.FOLDER, given, "", lambda _: None)[1] if each.key == "name"
+    ]
     if problems:
         raise HookError(problems[0].message, problems[0].remedy)
     if re.search(r"[/\x00-\x1f\x7f]", name) or name.startswith(".") or name == layer_settings.FILE:

@@ -6,7 +6,7 @@ import os
 
 from ..basics.named_tuples import NamedTuple
 from ..errors import Problem
-from ..formats import fields, toml_files
+from ..formats import hook_fields, toml_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 FILE = "hooks.toml"
 TOP = (
-    fields.Field("enabled", bool, True, meaning="false: none of the hooks that this file governs runs"),
-    fields.Field("debug", bool, False, meaning="say what each hook is given and how it ends"),
+    hook_fields.Field("enabled", bool, True, meaning="false: none of the hooks that this file governs runs"),
+    hook_fields.Field("debug", bool, False, meaning="say what each hook is given and how it ends"),
 )
 DISABLE = (
-    fields.Field("name", str, None, required=True, meaning="of the hook that does not run"),
-    fields.Field("until", object, meaning="a date and time: from then on it runs again; without it, it does not"),
+    hook_fields.Field("name", str, None, required=True, meaning="of the hook that does not run"),
+    hook_fields.Field("until", object, meaning="a date and time: from then on it runs again; without it, it does not"),
 )
-DEFAULTS = tuple(field for field in fields.FOLDER if field.key in ("timeout", "async", "priority"))
+DEFAULTS = tuple(field for field in hook_fields.FOLDER if field.key in ("timeout", "async", "priority"))
 
 
 class LayerSettings(NamedTuple):
@@ -65,8 +65,10 @@ def read(directory: str, governs: tuple[str, ...]) -> tuple[LayerSettings, list[
         return lines.line_of(section, 0, key)
 
     nested = ("defaults", "disable", "override")
-    top, problems = fields.check(TOP, {key: value for key, value in hooks.items() if key not in nested}, file, line_of)
-    defaults, found = fields.check(DEFAULTS, _table(hooks, "defaults"), file, line_of)
+    top, problems = hook_fields.check(
+        TOP, {key: value for key, value in hooks.items() if key not in nested}, file, line_of
+    )
+    defaults, found = hook_fields.check(DEFAULTS, _table(hooks, "defaults"), file, line_of)
     problems += found
     given = {key: value for key, value in defaults.items() if key in _table(hooks, "defaults")}
     disabled: dict[str, float | None] = {}
@@ -121,7 +123,7 @@ def _disable(
     def line_of(key: str) -> int | None:
         return lines.line_of("hooks.disable", number, key)
 
-    _, problems = fields.check(DISABLE, entry, file, line_of)
+    _, problems = hook_fields.check(DISABLE, entry, file, line_of)
     until = None
     if "until" in entry:
         until = moment(entry["until"])

@@ -13,8 +13,8 @@ from ..basics import light_json, places, private_files
 from ..basics.named_tuples import NamedTuple
 from ..errors import ERROR, HookError, Problem
 from ..events import BY_NAME
-from ..formats import fields, toml_files
 from ..formats import folder as folder_format
+from ..formats import hook_fields, toml_files
 from ..model import Hook
 from . import fingerprints, layer_settings, source_trust
 
@@ -28,10 +28,12 @@ if TYPE_CHECKING:
 FILE = "hooks.lock"
 MANAGED_STORE = "/var/lib/tenterhook/packs"
 PACK = (
-    fields.Field("source", str, None, 1, required=True, meaning="a git URL, or the path of a repository or folder"),
-    fields.Field("rev", str, "", meaning="a tag, a branch or a commit; of a folder, none"),
-    fields.Field("only", list, None, meaning="the hooks that are in force; without it, those that the pack says"),
-    fields.Field("settings", dict, {}, meaning="by hook: its `metadata`, over that of the pack"),
+    hook_fields.Field(
+        "source", str, None, 1, required=True, meaning="a git URL, or the path of a repository or folder"
+    ),
+    hook_fields.Field("rev", str, "", meaning="a tag, a branch or a commit; of a folder, none"),
+    hook_fields.Field("only", list, None, meaning="the hooks that are in force; without it, those that the pack says"),
+    hook_fields.Field("settings", dict, {}, meaning="by hook: its `metadata`, over that of the pack"),
 )
 _TEXTS = ("name", "source", "rev", "commit", "tree")
 
@@ -101,7 +103,7 @@ def named(file: str) -> tuple[list[NamedPack], list[Problem]]:
         def line_of(key: str, number: int = number) -> int | None:
             return lines.line_of("packs", number, key)
 
-        values, wrong = fields.check(PACK, entry, file, line_of)
+        values, wrong = hook_fields.check(PACK, entry, file, line_of)
         problems += wrong
         if not any(each.severity == ERROR for each in wrong):
             only = None if values["only"] is None else tuple(map(str, values["only"]))

@@ -8,7 +8,7 @@ from ..basics import places
 from ..errors import Problem
 from ..events import BY_NAME, suggestion
 from ..model import Hook
-from . import expressions, fields
+from . import expressions, hook_fields
 from .own_entries import is_own_command
 
 TYPE_CHECKING = False
@@ -51,7 +51,7 @@ def _read_one(
     def line_of(key: str) -> int | None:
         return lines.line_of("hooks", number, key)
 
-    values, problems = fields.check(fields.ARRAY, entry, file, line_of, extra="unknown-key")
+    values, problems = hook_fields.check(hook_fields.ARRAY, entry, file, line_of, extra="unknown-key")
     event = values["event"]
     if isinstance(event, str) and event not in BY_NAME:
         message = f"unknown event '{event}'"

@@ -10,7 +10,7 @@ import re
 from ..basics import light_json
 from ..basics.named_tuples import NamedTuple, cached
 from ..errors import HookError, Problem
-from . import fields
+from . import hook_fields
 
 TYPE_CHECKING = False
 
@@ -121,7 +121,7 @@ def read(raw: Any, file: str, line_of: Callable[[str], int | None]) -> tuple[Mat
     """Return the expressions of a matcher table, and their problems."""
     if not isinstance(raw, dict):
         return Matcher(), []  # absent, or reported with the other fields
-    values, problems = fields.check(fields.MATCHER, raw, file, line_of)
+    values, problems = hook_fields.check(hook_fields.MATCHER, raw, file, line_of)
     for key, expression in values.items():
         if not isinstance(expression, str):
             continue

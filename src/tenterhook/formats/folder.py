@@ -13,7 +13,7 @@ from ..basics.named_tuples import NamedTuple
 from ..errors import BadEvent, Problem
 from ..events import BY_NAME, suggestion
 from ..model import Hook
-from . import expressions, fields, front_matter
+from . import expressions, front_matter, hook_fields
 from .entry_points import FolderState, entry_point
 
 TYPE_CHECKING = False
@@ -44,7 +44,7 @@ def read(
         if isinstance(own, dict) and isinstance(other, dict):  # keys that an override does not name are kept
             override = {**override, "metadata": {**own, **other}}
         raw = {**changes.get("defaults", {}), **raw, **override}
-    values, problems = fields.check(fields.FOLDER, raw, file, front.line_of)
+    values, problems = hook_fields.check(hook_fields.FOLDER, raw, file, front.line_of)
     problems[:0] = front.problems
     matcher, matcher_problems = expressions.read(values["matcher"], file, front.line_of)
     problems += matcher_problems

@@ -15,8 +15,8 @@ from ..basics.named_tuples import NamedTuple
 from ..errors import Problem
 from ..events import AGENT_FORMATS, BY_NAME
 from ..model import Hook
-from . import commented_json, expressions, fields
-from .fields import Field
+from . import commented_json, expressions, hook_fields
+from .hook_fields import Field
 from .own_entries import is_own_command
 from .toml_files import parsed, read_text
 
@@ -205,7 +205,7 @@ class _Group:
             return place(event, index, handler, key)
 
         self.line_in = line_in
-        values, self.problems = fields.check(GROUP, group, file, line_of)
+        values, self.problems = hook_fields.check(GROUP, group, file, line_of)
         self.sequential = values["sequential"] is True
         given = values["matcher"]
         is_text = isinstance(given, str)  # if not, it is reported with the other fields
@@ -278,7 +278,7 @@ def _read_one(group: _Group, position: int, handler: Any, number: int) -> tuple[
         return foreign("if", message, "use a matcher, or check the input in the command")
     if handler.get("shell") == "powershell":
         return foreign("shell", "a handler for PowerShell does not run here", "write it for sh or bash")
-    values, problems = fields.check(HANDLER, handler, group.file, line_of)
+    values, problems = hook_fields.check(HANDLER, handler, group.file, line_of)
     timeout, wrong = _timeout(group.agent, values["timeout"])
     if wrong:
         unit = "milliseconds" if dialect_of(group.agent).milliseconds_from == 0 else "seconds"

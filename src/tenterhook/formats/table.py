@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import Problem
 from ..events import BY_NAME, suggestion
 from ..model import Hook
-from . import expressions, fields, placeholders
+from . import expressions, hook_fields, placeholders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _read_one(
     def line_of(key: str) -> int | None:
         return lines.line_of(f"hooks.{event}", number, key)
 
-    values, problems = fields.check(fields.TABLE, entry, file, line_of)
+    values, problems = hook_fields.check(hook_fields.TABLE, entry, file, line_of)
     matcher, matcher_problems = expressions.read(values["matcher"], file, line_of)
     problems += matcher_problems
     command = values["command"]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tenterhook.formats import fields
-from tenterhook.formats.fields import Field
+from tenterhook.formats import hook_fields
+from tenterhook.formats.hook_fields import Field
 
 FIELDS = (
     Field("name", str, None, 1, 8, required=True, meaning="of the thing"),
@@ -18,7 +18,7 @@ FIELDS = (
 
 
 def check(given: dict[str, Any], **options: str) -> tuple[dict[str, Any], list[tuple[str, str | None]]]:
-    values, problems = fields.check(FIELDS, given, "file", len, **options)
+    values, problems = hook_fields.check(FIELDS, given, "file", len, **options)
     assert all(problem.remedy and problem.file == "file" for problem in problems)
     return values, [(problem.code, problem.key) for problem in problems]
 
@@ -41,7 +41,7 @@ def test_a_required_key_that_is_missing_or_null_is_a_problem() -> None:
     ],
 )
 def test_a_value_of_another_type_or_out_of_range_is_a_problem_on_its_line(key: str, value: object) -> None:
-    _, (problem,) = fields.check(FIELDS, {"name": "a", key: value}, "file", len)
+    _, (problem,) = hook_fields.check(FIELDS, {"name": "a", key: value}, "file", len)
     assert (problem.code, problem.key, problem.line) == ("bad-value", key, len(key))
 
 
@@ -53,5 +53,5 @@ def test_the_ends_of_a_range_are_in_it() -> None:
 def test_an_unknown_key_has_the_code_of_its_format_and_suggests_a_close_one() -> None:
     assert check({"name": "a", "cuont": 1})[1] == [("ignored-key", "cuont")]
     assert check({"name": "a", "x": 1}, extra="unknown-key")[1] == [("unknown-key", "x")]
-    _, (problem,) = fields.check(FIELDS, {"name": "a", "cuont": 1}, "file", lambda _: None)
+    _, (problem,) = hook_fields.check(FIELDS, {"name": "a", "cuont": 1}, "file", lambda _: None)
     assert problem.remedy == "did you mean 'count'?"
