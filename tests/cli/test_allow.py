@@ -114,7 +114,7 @@ def test_an_old_id_is_refused_with_what_to_do(run: Run, home: Path, name: str) -
         os.utime(file, (time.time() - 4000,) * 2)
     ended = run("allow", name, "--yes")
     assert ended.status == 1
-    assert f"{name} is too old" in ended.err
+    assert f"{name} has expired" in ended.err
     assert "let the agent try it again" in ended.err
 
 

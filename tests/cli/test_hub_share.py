@@ -50,7 +50,7 @@ def with_tailscale(folder: Path, script: str) -> dict[str, str]:
 def test_without_a_hub_it_says_how_to_start_one(home: Path) -> None:
     ended = tenterhook("hub", "share")
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert "no hub runs on this machine" in ended.stderr
+    assert "no hub is running on this machine" in ended.stderr
     assert "tenterhook hub start" in ended.stderr
 
 

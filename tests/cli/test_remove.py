@@ -36,9 +36,9 @@ def test_it_asks_and_no_is_no(guard: Path) -> None:
     ended = tenterhook("remove", "guard")
     assert (ended.returncode, ended.stdout) == (1, "")
     assert "--yes" in ended.stderr
-    status, _ = on_a_terminal(["remove", "guard"], {b"Delete it for good? [y/N]": b"\n"})
+    status, _ = on_a_terminal(["remove", "guard"], {b"Delete it permanently? [y/N]": b"\n"})
     assert (status, guard.exists()) == (1, True)
-    status, _ = on_a_terminal(["remove", "guard"], {b"Delete it for good? [y/N]": b"y\n"})
+    status, _ = on_a_terminal(["remove", "guard"], {b"Delete it permanently? [y/N]": b"y\n"})
     assert (status, guard.exists()) == (0, False)
 
 
@@ -102,7 +102,7 @@ def test_what_disabled_it_goes_too(home: Path) -> None:
     settings.write_text("[hooks]\nenabled = true\n")
     assert tenterhook("disable", "guard", "--yes").returncode == 0
     ended = tenterhook("remove", "guard", "--yes")
-    assert "and what disabled it in ~/.config/agents/hooks/hooks.toml" in ended.stdout
+    assert "and the entry that disabled it in ~/.config/agents/hooks/hooks.toml" in ended.stdout
     assert settings.read_text() == "[hooks]\nenabled = true\n"
     assert tenterhook("check").stdout == "1 hook, 0 errors, 0 warnings\n"
 

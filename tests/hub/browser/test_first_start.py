@@ -166,7 +166,7 @@ def test_an_agent_that_is_not_guarded_is_named_with_what_connects_it(
     expect(agent).to_contain_text("tenterhook install claude-code")
     installed = tenterhook("install", "claude-code", "--no-daemon")
     assert installed.returncode == 0, installed.stderr
-    expect(agent).to_contain_text("asks here before each call that it would ask its person about")
+    expect(agent).to_contain_text("asks here before each call that it would ask its user about")
     assert tenterhook("uninstall", "claude-code", "--yes").returncode == 0
     expect(agent).to_contain_text("does not ask here")
 
