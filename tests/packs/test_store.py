@@ -129,7 +129,7 @@ def _empty(pack: PackRepository) -> None:
         (_pack_file_is_a_link, "pack.toml of .* is a link"),
         (_link_to_a_parent, "scripts/above is a link"),
         (_definition_is_a_link, "HOOK.md is a link that leads out"),
-        (_much_data, "hold more than 16 MiB"),
+        (_much_data, "are larger than 16 MiB"),
         (_line_endings, "Windows line endings"),
         (_same_name, "two hooks called no-deploy"),
         (_broken, "unknown event 'nothing'"),

@@ -351,7 +351,8 @@ def hook_findings(catalog: Catalog) -> list[Finding]:
         found.insert(0, note("no hook is in force here: nothing would be blocked"))
     why = statistics.why_not_written()
     if why is not None:
-        found.append(note(f"nothing is written to the journal: {why}", "verdicts are not affected; free disk space or fix the cause"))
+        remedy = "verdicts are not affected; free disk space or fix the cause"
+        found.append(note(f"nothing is written to the journal: {why}", remedy))
     for (name, _), remark in statistics.remarks(catalog.hooks).items():
         if any(hook.name == name for hook in catalog.in_force()):
             level = Level.BAD if remark.startswith("failing") else Level.NOTE  # a failing guard does not block
@@ -412,7 +413,7 @@ def _environment(agent: Agent, record: Mapping[str, Any], root: str) -> Iterator
     behind = [each for each in interpreters.path_for_hooks(path).split(":") if each not in path.split(":")]
     if behind:
         what = (
-            f"an interpreter of your hooks is a shim, which a project's files can redirect; behind it: {', '.join(behind)}"
+            f"an interpreter of your hooks is a shim, which a project can redirect; behind it: {', '.join(behind)}"
         )
         yield note(what, f"let hooks use the interpreter itself: tenterhook install {agent.name}")
 

@@ -50,7 +50,8 @@ def with_entries(
     edited = f"{body}{end}{newline if body else ''}{block}"
     if not _means(edited, body, entries, missing) or _without(edited, is_ours) != body:
         line = toml_editor.line_of(body, "hooks")
-        raise EditRefused("`hooks` is written in a form to which no tables can be added", line, "write [[hooks.EVENT]] tables")
+        what = "`hooks` is written in a form to which no tables can be added"
+        raise EditRefused(what, line, "write [[hooks.EVENT]] tables")
     return Edited(encoded(bom, edited), frozenset({FILE, *created} if not text else created))
 
 

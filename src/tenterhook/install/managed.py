@@ -96,7 +96,7 @@ def _check_path(path: str) -> None:
             needed = 0o005 if stat.S_ISDIR(found.st_mode) and at == spelt else 0o001
             if found.st_mode & needed != needed:
                 raise HookError(
-                    f"other accounts cannot run {spelt}: they have no access to {at}, so their agents could not call it",
+                    f"other accounts cannot run {spelt}: they have no access to {at}, so their agents cannot call it",
                     f"use {ADVICE}",
                 )
             if at == os.path.dirname(at):

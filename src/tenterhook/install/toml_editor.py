@@ -1,8 +1,9 @@
 """Entries of ours in a TOML file; everything else keeps its bytes.
 
 Hooks in an agent's settings are a block between two markers at the end of the file, entries of `hooks.toml` are tables
-at its end. Both are removed as exactly the text that was added. What an agent has rewritten since, or a user has written
-as an inline array, is edited with tomlkit. `tomllib` checks each result: it has our entries, and all else is unchanged.
+at its end. Both are removed as exactly the text that was added. What an agent has rewritten since, or a user has
+written as an inline array, is edited with tomlkit. `tomllib` checks each result: it has our entries, and everything
+else is unchanged.
 """
 
 from __future__ import annotations
