@@ -61,7 +61,7 @@ def test_shell_says_how_a_command_ended_if_not_well(project: Path) -> None:
     assert run(project, "exit 1") == "[exit status 1]"
     assert run(project, "no-such-program-at-all").endswith("[exit status 127]")
     assert run(project, "echo 'oh").endswith("[exit status 2]")
-    assert run(project, "echo some; kill -9 $$") == "some\n[ended by signal 9]"
+    assert run(project, "echo some; kill -9 $$") == "some\n[killed by signal 9]"
 
 
 @pytest.mark.parametrize(("command", "code"), [("exit 3", 3), ("no-such-program-at-all", 127), ("kill -9 $$", 137)])

@@ -67,7 +67,7 @@ def list_hooks(event: str | None, configs: tuple[str, ...], as_json: bool) -> No
         print_table(("hook", "event", "state", "mode", "priority", "timeout", "matcher", ""), rows)
         click.echo()
     if not shown:
-        click.echo("no hooks in force" + (f" for {wanted}" if wanted else "") + "; they are looked for in:")
+        click.echo("no hooks in force" + (f" for {wanted}" if wanted else "") + "; Tenterhook looks for them in:")
         for each in catalog.layers:
             click.echo(f"  {each.name:8} {short_path(each.directory)}")
     print_problems(found.problems())
