@@ -75,7 +75,7 @@ def test_a_hub_of_this_machine_only_gets_three_ways_and_no_code(local_hub: hubs.
         (
             'echo \'{"BackendState": "Running", "CertDomains": ["laptop.invalid"]}\'',
             "https://laptop.invalid: ",
-            "does it lead to",
+            "does it point to",
         ),
     ],
 )
@@ -130,7 +130,7 @@ def test_another_hub_at_the_address_is_not_shared(local_hub: hubs.Hub, tmp_path:
         options = ("--listen", f"127.0.0.1:{port}", "--public-url", url)
         with hubs.running(tmp_path / "other", *options):
             *_, check = shared(local_hub, url, SSL_CERT_FILE=str(certificate))["checks"]
-    assert check["what"] == "what answers there is not this hub"
+    assert check["what"] == "another server answers there, not this hub"
 
 
 def test_a_proxy_that_does_not_say_tls_is_named_with_what_to_do(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_a_hook_that_is_there_is_replaced_only_by_force_and_kept(home: Path, pro
     precious.write_text("# a night's work\n")
     refused = run("new", "guard", "--on", "Stop", "--lang", "python")
     assert refused.status == 1
-    assert "there is a hook already" in refused.err
+    assert "there is already a hook" in refused.err
     assert precious.exists()
     forced = run("new", "guard", "--on", "Stop", "--lang", "python", "--force")
     assert forced.status == 0

@@ -75,7 +75,7 @@ def test_one_that_cannot_be_loaded_can_be_removed(guard: Path) -> None:
 def test_a_name_in_both_layers_must_be_said_which(guard: Path, project: Path) -> None:
     theirs = folder_hook(project_hooks(project), "guard", "exit 2")
     ended = tenterhook("remove", "guard", "--yes")
-    assert (ended.returncode, "say --user or --project" in ended.stderr) == (64, True)
+    assert (ended.returncode, "add --user or --project" in ended.stderr) == (64, True)
     ended = tenterhook("remove", "guard", "--project", "--yes")
     assert (ended.returncode, theirs.exists(), guard.exists()) == (0, False, True)
     assert "still in force by that name: ~/.config/agents/hooks/guard" in ended.stdout

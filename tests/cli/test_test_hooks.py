@@ -37,9 +37,7 @@ def test_a_change_is_tried_and_ctrl_c_ends_it(home: Path, project: Path, tmp_pat
         definition.write_text(good)
         case(folder, f'{CALL}\n[expect]\ndecision = "none"\n')
         until(
-            lambda: (
-                out.read_text().rstrip().endswith("watching; Ctrl-C stops") and "1 passed" in out.read_text()[-200:]
-            )
+            lambda: out.read_text().rstrip().endswith("watching; Ctrl-C stops") and "1 passed" in out.read_text()[-200:]
         )
     finally:
         process.send_signal(signal.SIGINT)

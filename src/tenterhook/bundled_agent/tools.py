@@ -154,9 +154,7 @@ class Tools:
         if not found:
             raise ToolFailed(f"{path} does not contain that text")
         if found > 1 and not replace_all:
-            raise ToolFailed(
-                f"{path} contains that text {found} times: include more context, or set replace_all"
-            )
+            raise ToolFailed(f"{path} contains that text {found} times: include more context, or set replace_all")
         self._write(path, before.replace(old, new))  # bytes: the rest keeps its encoding
         return f"Replaced {found if replace_all else 1} in {path}"
 

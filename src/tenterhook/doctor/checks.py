@@ -412,9 +412,7 @@ def _environment(agent: Agent, record: Mapping[str, Any], root: str) -> Iterator
     path = known.get("PATH", "")
     behind = [each for each in interpreters.path_for_hooks(path).split(":") if each not in path.split(":")]
     if behind:
-        what = (
-            f"an interpreter of your hooks is a shim, which a project can redirect; behind it: {', '.join(behind)}"
-        )
+        what = f"an interpreter of your hooks is a shim, which a project can redirect; behind it: {', '.join(behind)}"
         yield note(what, f"let hooks use the interpreter itself: tenterhook install {agent.name}")
 
     gone = [file for file in record.get("interpreters", {}).values() if not os.access(file, os.X_OK)]

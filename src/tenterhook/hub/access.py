@@ -223,9 +223,7 @@ async def admin(request: Request) -> Principal:
 def required_person(caller: Principal) -> Principal:
     """Return the caller, or raise AccessRefused if it is an agent."""
     if caller.kind != accounts.PERSON:
-        raise AccessRefused(
-            403, "people-only", "an agent's token can only ask and report", "sign in as a person"
-        )
+        raise AccessRefused(403, "people-only", "an agent's token can only ask and report", "sign in as a person")
     return caller
 
 
