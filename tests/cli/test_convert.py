@@ -106,7 +106,7 @@ def test_a_file_without_a_hook_is_not_written(project: Path) -> None:
     for to in ("table", "folder"):
         ended = tenterhook("convert", source, "--to", to, "--out", "new")
         assert (ended.returncode, ended.stdout) == (3, "")
-        assert "no hook is left" in ended.stderr
+        assert "no hook can be converted" in ended.stderr
         assert not (project / "new").exists()
 
 

@@ -39,7 +39,7 @@ def test_there_is_one_and_then_there_is_none(home: Path) -> None:
     again = tenterhook("daemon", "start")
     assert (again.returncode, "a daemon is already running, in the background" in again.stderr) == (1, True)
     status = tenterhook("daemon", "status")
-    assert (status.returncode, f"runs as process {pid}, in the background" in status.stdout) == (0, True)
+    assert (status.returncode, f"is running as process {pid}, in the background" in status.stdout) == (0, True)
     said = json.loads(tenterhook("daemon", "status", "--json").stdout)
     assert said == {"schema": 1, "running": pid, "enabled": True, "outdated": False, "log": SERVICE.log}
     assert tenterhook("daemon", "stop").stdout == "the daemon has stopped\n"

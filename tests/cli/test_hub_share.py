@@ -50,7 +50,7 @@ def with_tailscale(folder: Path, script: str) -> dict[str, str]:
 def test_without_a_hub_it_says_how_to_start_one(home: Path) -> None:
     ended = tenterhook("hub", "share")
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert "no hub is running on this machine" in ended.stderr
+    assert "this account has no hub running on this machine" in ended.stderr
     assert "tenterhook hub start" in ended.stderr
 
 
@@ -119,7 +119,7 @@ def test_a_certificate_that_nobody_vouches_for_is_not_shared(local_hub: hubs.Hub
         assert "certificate" in check["what"]
         first, second = shared(local_hub, url, SSL_CERT_FILE=str(certificate))["checks"]
     assert first["ok"]
-    assert "does not know this name" in second["what"]
+    assert "does not know that this is its address" in second["what"]
     assert f"--public-url {url}" in second["remedy"]
 
 

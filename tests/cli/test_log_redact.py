@@ -109,7 +109,7 @@ def test_todays_rules_are_applied(place: Path) -> None:
         ((), "", "--stdin --yes"),
         (("--stdin", "--yes"), "abc\n", "fewer than 4 characters"),
         (("--stdin", "--yes"), "\n  \n\n", "fewer than 4 characters"),
-        (("--stdin", "--yes", "--kind", "my]kind"), SECRET, "--kind is at most"),
+        (("--stdin", "--yes", "--kind", "my]kind"), SECRET, "--kind must be at most"),
         (("--stdin", "--yes", "--kind", SECRET.replace("-", " ")), SECRET.replace("-", " "), "contains the text"),
         (("--stdin", "--rules", "--yes"), SECRET, "--rules needs no text"),
         ((SECRET,), "", "unexpected extra argument"),

@@ -44,7 +44,7 @@ def test_differences_are_listed_by_kind_and_status_is_one(home: Path, run: Run) 
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        (["--hook", "guard", "--with", "."], 64, "exclude each other"),
+        (["--hook", "guard", "--with", "."], 64, "cannot be combined"),
         (["--event", "no-such-event"], 64, "no-such-event"),
         (["--since", "soon"], 64, "--since soon"),
         (["--with", "nowhere"], 1, "No such file or directory"),

@@ -41,7 +41,7 @@ def test_a_folder_without_git_is_a_pack_too(tmp_path: Path) -> None:
     assert first.commit == ""
     write_hook(tmp_path / "plain" / "no-deploy", "deploy", reason="otherwise")
     assert store.fetch(str(tmp_path / "plain"), "", "user").tree != first.tree
-    with pytest.raises(HookError, match="no git repository"):
+    with pytest.raises(HookError, match="is not a git repository"):
         store.fetch(str(tmp_path / "plain"), "v1", "user")
 
 

@@ -119,7 +119,7 @@ def _try(
         return ModeResult(mode, True, "blocked because Tenterhook could not answer, as configured", ended.seconds)
     if ended.tool_results:
         said = ended.tool_results[0].strip().splitlines() or [""]
-        return ModeResult(mode, None, f"it did not run, but our guard is not why: {said[0][:120]}", ended.seconds)
+        return ModeResult(mode, None, f"it did not run, but not because of our guard: {said[0][:120]}", ended.seconds)
     said = (ended.stderr.strip() or ended.stdout.strip()).splitlines()
     said = [line.strip() for line in said if "rror" in line] or said[-1:]
     how = f"it ended with status {ended.exit_code}" + (f": {said[0][:160]}" if said else "")

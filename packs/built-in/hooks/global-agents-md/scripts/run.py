@@ -1,5 +1,5 @@
 #!/usr/bin/env -S python3 -I
-"""Add the user's own AGENTS.md to the context of a session."""
+"""Add the person's own AGENTS.md to the context of a session."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def main() -> None:
         if len(data) > longest:
             text += f"\n\n(cut after {longest} bytes; the rest is in {path})"
         if text:
-            print(json.dumps({"additional_context": f"The user's own instructions, from {path}:\n\n{text}"}))
+            print(json.dumps({"additional_context": f"The person's own instructions, from {path}:\n\n{text}"}))
         return
 
 
@@ -35,7 +35,7 @@ def places(work_dir: str) -> Iterator[str]:
     home = os.path.expanduser("~")
     config = os.environ.get("XDG_CONFIG_HOME", "")
     if not os.path.isabs(config) or (config + "/").startswith(os.path.abspath(work_dir) + "/"):
-        config = os.path.join(home, ".config")  # what a project sets is not the user's own
+        config = os.path.join(home, ".config")  # what a project sets is not the person's own
     yield os.path.join(config, "agents", "AGENTS.md")
     yield os.path.join(home, ".agents", "AGENTS.md")
 

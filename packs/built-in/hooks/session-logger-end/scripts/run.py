@@ -31,7 +31,7 @@ def log_file() -> str:
 
 
 def append(path: str, line: str) -> None:
-    """Add a line in one write, so that two sessions never mix; start a new log if it has grown too large."""
+    """Add a line in one write, so that two sessions never mix; a log that grew too large is begun anew."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     if os.path.exists(path) and os.path.getsize(path) > LARGEST:
         os.replace(path, path + ".1")

@@ -1,5 +1,5 @@
 #!/usr/bin/env -S python3 -I
-"""Show a notification on the desktop, or ring the terminal's bell; speak it if configured."""
+"""Show a notification on the desktop, or ring the terminal's bell; say it aloud if that is wanted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def texts(event: dict[str, Any]) -> tuple[str, str]:
-    """A title and a body for any event; without control characters."""
+    """A title and a body, whichever event it is; without control characters."""
     where = os.path.basename(event.get("work_dir") or "")
     title = event.get("title") or "The agent in " + where
     said = event.get("final_message") or event.get("response") or event.get("notification_type")
