@@ -971,7 +971,7 @@ def test_a_file_of_rules_that_cannot_be_read_is_an_error_with_a_remedy(tmp_path:
     (tmp_path / "config.toml").write_bytes(text)
     with pytest.raises(HookError) as refused:
         rules.settings(str(tmp_path / "config.toml"))
-    assert "correct it" in refused.value.remedy
+    assert "fix it" in refused.value.remedy
 
 
 @pytest.mark.parametrize("said", ["approve", "deny", "ask"])
