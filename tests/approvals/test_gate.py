@@ -314,7 +314,7 @@ def test_an_approval_beside_trouble_is_none(project: Path, trouble: str, somebod
     assert len(person.asked) == somebody
     if not somebody:
         assert permitted.reason
-        assert permitted.reason.startswith("There is nobody to ask: run command needs an approval. To let ")
+        assert permitted.reason.startswith("There is nobody to ask: run command needs an approval. To allow ")
     assert [event.fields["answered_by"] for event in told] == ["terminal" if somebody else "nobody"]
 
 
@@ -452,7 +452,7 @@ def test_a_surface_that_fails_or_has_nobody_is_no_answer(project: Path) -> None:
     permitted = permit(Gate(engine.adecide, surfaces=[Broken(), Person(None)]), shell(project))
     assert (permitted.allowed, permitted.by) == (False, "nobody")
     assert permitted.reason
-    assert permitted.reason.startswith("Nobody answered: run command needs an approval. To let ")
+    assert permitted.reason.startswith("Nobody answered: run command needs an approval. To allow ")
     assert [event.fields["decision"] for event in told] == ["approved", "rejected"]
 
 

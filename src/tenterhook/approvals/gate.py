@@ -28,7 +28,7 @@ _QUESTION_OPENS = 0.3  # seconds after the hooks were started, at the latest
 
 
 class Permit(NamedTuple):
-    """Whether a call may run, with which input, and who said so."""
+    """Whether a call may run, with which input, and who decided it."""
 
     allowed: bool
     call: Call  # with its input as hooks have modified it
@@ -54,8 +54,8 @@ class Gate:
     ) -> None:
         """`decide` is an engine's `adecide`. Without `surfaces` no person is asked. `told` is called with each answer.
 
-        `more_rules` come after `rules` and may change from call to call. `tools`: which tool a tool of your own counts
-        as, as in `Engine.load`.
+        `more_rules` come after `rules` and may change from call to call. `tools` maps your own tools to the tools that
+        they count as, as in `Engine.load`.
         """
         self._decide = decide
         self.mode = mode
@@ -72,7 +72,7 @@ class Gate:
         fields = {"tool_name": call.tool_name, "tool_input": call.tool_input, "tool_use_id": call.tool_use_id}
         verdict = await self._decide(_event("pre-tool-call", call, {**fields, **call.more}))
         context = verdict.additional_context
-        if verdict.denied:  # whatever the rules say: they need not be fetched
+        if verdict.denied:  # regardless of the rules, which need not be fetched
             return Permit(False, call, "hook", verdict.reason, context=context)
         if verdict.modified_input is not None:
             call = call._replace(tool_input=verdict.modified_input)
@@ -128,7 +128,7 @@ class Gate:
             while waiting and answer is None:
                 done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
                 answers = [given for task in done if (given := task.result()) is not None]
-                answer = min(answers, key=lambda given: given.approved, default=None)  # of two at once, the no
+                answer = min(answers, key=lambda given: given.approved, default=None)  # of two at once, the denial
         finally:
             earlier = await _withdraw(asked, answer)
         if answer is not None:

@@ -18,7 +18,7 @@ class CallStatus(Enum):
     """The state of a call about which the hub is being asked."""
 
     OPEN = ""
-    MADE = "made"  # the agent's person has approved it
+    MADE = "made"  # the agent's user has approved it
     OVER = "over"  # it has failed, or was refused
 
 
@@ -37,7 +37,7 @@ class PendingCall:
         return self
 
     def status(self) -> CallStatus:
-        """Return what `report` said of the call; OPEN before that."""
+        """Return the status that `report` set; OPEN before that."""
         try:
             with open(self._file, encoding="utf-8") as file:
                 return CallStatus(file.read())

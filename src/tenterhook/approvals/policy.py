@@ -20,8 +20,8 @@ class Step(StrEnum):
     RUN = "run"
     REFUSE = "refuse"
     ASK_HERE = "ask here"  # the person at the agent
-    ASK_HUB = "ask hub"  # people at the hub, before the agent goes on
-    LEAVE = "leave to the agent"  # its own mode and its own question decide
+    ASK_HUB = "ask hub"  # people at the hub, before the agent continues
+    LEAVE = "leave to the agent"  # its own mode and its own prompt decide
 
 
 class ApprovalCase(NamedTuple):
@@ -30,18 +30,18 @@ class ApprovalCase(NamedTuple):
     hooks: Action  # the verdict of the hooks at this event
     rule: str | None = None  # the answer of the rule that matches: approve, deny or ask
     is_granted: bool = False  # an approval for the session covers the call
-    is_answered: bool = False  # only built-in guards ask, and an approve rule of the person answers them
-    is_allowed: bool = False  # a person has typed `tenterhook allow` for exactly this call
-    was_forced: bool = False  # at `pre-tool-call` a hook said that a person must be asked
+    is_answered: bool = False  # only built-in guards ask, and an approve rule of the user answers them
+    is_allowed: bool = False  # the user ran `tenterhook allow` for exactly this call
+    was_forced: bool = False  # at `pre-tool-call` a hook required that a person is asked
     asks: bool | None = None  # without rules, a person would be asked; None: the agent has yet to decide that
     can_approve: bool = True  # at this event the agent can be told not to ask
-    can_ask: bool = True  # the agent can be told to ask its person, or the gate has a surface
+    can_ask: bool = True  # the agent can be told to ask its user, or the gate has a surface
     asks_us_first: bool = False  # the agent's question reaches us as a `permission-request`, and a person sees it
     has_hub: bool = False  # a hub can be asked at this event
 
     @property
     def is_forced(self) -> bool:
-        """Whether nothing but an answer to this question approves the call: no rule, session approval or mode."""
+        """Whether only an answer to this question approves the call: no rule, session approval or mode."""
         return self.was_forced or (self.hooks is Action.ASK and not self.is_answered)
 
 
@@ -77,5 +77,5 @@ def _whom_to_ask(case: ApprovalCase) -> Ruling:
 
 
 def reason_to_ask(said: str | None, rule: Rule | None) -> str | None:
-    """Return why a person is asked: what a hook said, else what a rule that asks says."""
+    """Return why a person is asked: the hook's reason, else that of the rule that asks."""
     return said or (rule.said if rule is not None and rule.answer == "ask" else None)

@@ -29,12 +29,12 @@ def asked_about(session_id: str) -> str:
 
 
 def forced(session_id: str) -> str:
-    """Return the directory of a session's calls about which a hook wants a person to be asked."""
+    """Return the directory of a session's calls for which a hook wants a person to be asked."""
     return os.path.join(places.state(), "sessions", places.file_name(session_id), "forced")
 
 
 def concerns(session_id: str) -> bool:
-    """Return whether a session's calls could need more than hooks; also where a hook has forced a question."""
+    """Return whether a session's calls could need more than hooks, for example because a hook forced a question."""
     return os.path.exists(forced(session_id)) or is_any()
 
 

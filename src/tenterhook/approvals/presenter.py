@@ -1,8 +1,8 @@
 """What a person sees of a tool call that needs an approval, on a page, in a terminal and in an agent.
 
-It is made from the exact tool and input that an answer is bound to, never from labels; only the difference that a file
-tool would make, and where a path leads, are what the machine says, which has the file. Dangerous parts are marked. The
-texts are raw: `text_lines` writes hidden characters out for terminals, `hub.request_html` for pages.
+It is made from the exact tool and input that an answer is bound to, never from labels. Only the difference that a file
+tool would make, and the target of a path, come from the machine, which has the file. Dangerous parts are marked. The
+texts are raw: `text_lines` makes hidden characters visible for terminals, `hub.request_html` for pages.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Presentation(NamedTuple):
     text: str
     marks: bytes = b""  # of a command: for each character 0, NOTABLE or DANGEROUS
     dangers: tuple[CommandDanger, ...] = ()
-    path: str | None = None  # of the file that it is about
+    path: str | None = None  # of the file that the call is about
 
     def parts(self) -> Iterator[tuple[str, int]]:
         """Yield the text in parts, each with its mark; what follows the marked command has none."""
@@ -96,13 +96,13 @@ def present(call: Call, display: Any) -> Presentation:
 
 
 def _path(work_dir: str, path: str, resolved: str) -> str:
-    """Return where a path leads, with the path itself if that cannot be seen from it: a symbolic link, a home."""
+    """Return the target of a path, with the path itself if they differ: a symbolic link, a home."""
     is_plain = os.path.normpath(os.path.join(work_dir, path)) == os.path.normpath(resolved)
     return resolved if is_plain else f"{path} → {resolved}"
 
 
 def summary(call: Call) -> str:
-    """Return the call in one line, with hidden characters written out."""
+    """Return the call in one line, with hidden characters made visible."""
     about = call.tool_input.get("file_path") or json.dumps(call.tool_input)
     return one_line((call.tool == "Shell" and shell_line(call)) or f"{call.tool_name} {about}")
 
@@ -132,7 +132,7 @@ def ending(
 ) -> Ending:
     """Return how a request ended.
 
-    `approved` and `via` are, for a withdrawn one, the decision elsewhere and where, and `machine` is what says so.
+    For a withdrawn request, `approved` and `via` are the decision made elsewhere and its place, as `machine` reports.
     """
     if state == "approved":
         outcome = "approved for this session" if scope == "session" else "approved once"
@@ -157,13 +157,13 @@ _ENDED_ELSEWHERE = {
     "terminal": "in the terminal",
     "hook": "by a hook",
     "rule": "by a rule",
-    "session": "for this session before",
+    "session": "earlier in this session",
     "allow": "by tenterhook allow",
 }
 
 
 def text_lines(presented: Presentation) -> list[str]:
-    """Return the text for a terminal, with hidden characters written out."""
+    """Return the text for a terminal, with hidden characters made visible."""
     return visible(presented.text).split("\n")
 
 
@@ -205,14 +205,14 @@ def _danger(found: GuardFinding) -> CommandDanger:
 
 
 def _find(part: str, commands: list[ShellCommand], line: str) -> list[tuple[int, int]]:
-    """Return where the dangerous part of a line stands: a command, or else text, shown with single blanks."""
+    """Return the positions of the dangerous part of a line: a command, or else text, shown with single spaces."""
     spans = [each.span for each in commands if each.shown == part and each.span is not None]
     words = part.removesuffix("…").split()
     return spans or [found.span() for found in re.finditer(r"\s+".join(map(re.escape, words)), line) if words]
 
 
 def _notable(command: ShellCommand, line: str) -> Iterator[tuple[int, int]]:
-    """Yield where the notable words of a command stand, as they are written."""
+    """Yield the positions of the notable words of a command, as written."""
     programs = [word for word in command.words[:1] if word in _NOTABLE_PROGRAMS]
     for word in programs + [word for word in command.words if word in _NOTABLE_OPTIONS]:
         found = re.compile(rf"(?<!{_INSIDE}){re.escape(word)}(?!{_INSIDE})").search(line, *(command.span or ()))

@@ -45,11 +45,11 @@ class Call(NamedTuple):
 
     @property
     def tool_names(self) -> tuple[str, ...]:
-        """Every name of the tool, but those of an MCP server's."""
+        """Every name of the tool, except those of an MCP server's tool."""
         return tool_names(self.tool_name, (), self.more.get("tool_kind"))
 
     def with_kind(self, kinds: Mapping[str, str]) -> Call:
-        """Return the call of a tool of one's own with the tool that it counts as."""
+        """Return the call, for a tool of the caller's own, with the tool that it counts as."""
         kind = kinds.get(self.tool_name)
         return self if kind is None else self._replace(more={**self.more, "tool_kind": kind})
 
@@ -71,7 +71,7 @@ class Call(NamedTuple):
 
     @property
     def directory(self) -> str:
-        """The directory it runs in: the input of some agents' shells can name another than the session's."""
+        """The directory it runs in: the input of some agents' shells can name one other than the session's."""
         return self._directory(resolved)
 
     def _directory(self, locate: Callable[[str, str], str]) -> str:
@@ -83,7 +83,7 @@ class Call(NamedTuple):
 
     @property
     def more_input(self) -> dict[str, Any]:
-        """What a shell tool is given besides the command that may change how it runs, such as without a sandbox."""
+        """The input of a shell tool, besides the command, that may change how it runs, such as without a sandbox."""
         more = {key: value for key, value in self._further_input.items() if value}
         return {key: value for key, value in more.items() if value is True or not isinstance(value, (int, float))}
 
@@ -118,7 +118,7 @@ class Call(NamedTuple):
         return self.grant_by(resolved)
 
     def grant_by(self, locate: Callable[[str, str], str]) -> str:
-        """Return `grant` with another function than `resolved` for paths, where the files are on another machine."""
+        """Return `grant` with a function other than `resolved` for paths, if the files are on another machine."""
         if self.tool == "Shell":
             # 0, 1 and false may switch something, such as a sandbox; other numbers are limits of time and size
             more = {
@@ -136,8 +136,8 @@ class Request(NamedTuple):
 
     id: str
     call: Call
-    why: str | None = None  # what a hook or rule that forces the question says
-    settled: Callable[[], Answer | None] | None = None  # called by a surface before it asks: an answer meanwhile
+    why: str | None = None  # the reason of the hook or rule that forces the question
+    settled: Callable[[], Answer | None] | None = None  # called by a surface before it asks: an answer given meanwhile
     expires_at: float | None = None  # seconds since 1970
     is_forced: bool = False  # by a hook: no approval for the session answers it
 
@@ -145,7 +145,7 @@ class Request(NamedTuple):
     def hash(self) -> str:
         """What an answer is bound to: the SHA-256, in hex, of the canonical JSON of [tool name, tool input, directory].
 
-        Canonical is what Python writes with `json.dumps(value, sort_keys=True, separators=(",", ":"))`: keys sorted
+        Canonical JSON is the output of Python's `json.dumps(value, sort_keys=True, separators=(",", ":"))`: keys sorted
         by code point, no spaces, everything beyond ASCII escaped as \\uXXXX. The directory is the session's.
         """
         return content_hash(self.call.tool_name, self.call.tool_input, self.call.work_dir)
@@ -194,7 +194,7 @@ class Answer(NamedTuple):
     by: str  # hook, rule, terminal, …
     scope: str = "once"
     reason: str | None = None
-    ends_turn: bool = False  # a plain no: the agent stops and waits for its person
+    ends_turn: bool = False  # a denial without a message: the agent stops and waits for its user
 
 
 def fresh_id() -> str:
@@ -279,7 +279,7 @@ def _uncompared(given: Mapping[str, Any]) -> str | None:
 
 
 def _shortened(display: dict[str, Any]) -> dict[str, Any]:
-    """Return a display without its large values; the hub gets the input, too."""
+    """Return a display without its large values; the hub also gets the input."""
     large = [key for key, value in display.items() if len(light_json.dumps(value)) > _MAX_DISPLAY]
     if not large:
         return display
@@ -288,6 +288,6 @@ def _shortened(display: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lines(text: str) -> list[str]:
-    """Return lines that differ wherever the texts do, also in the last line's end."""
+    """Return lines that differ wherever the texts do, including a missing newline at the end."""
     *lines, last = text.split("\n")
     return [*lines, f"{last} [no line end]"] if last else lines

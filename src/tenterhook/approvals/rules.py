@@ -1,6 +1,6 @@
 """`[[approvals.rules]]` in settings files: rules that approve, deny or ask about tool calls.
 
-There are two such files: the managed one, which only root may be able to write, and the person's.
+There are two such files: the managed one, which must be writable by root only, and the user's.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Rule(NamedTuple):
             f"{key} = {value!r}" for key in ("tool", "command", "pattern") if (value := getattr(self, key))
         )
         whose = "the hub's" if "://" in self.source else "your"
-        return self.reason or f"{whose} rule for {named or 'everything'} says {self.answer}"
+        return self.reason or f"{whose} rule for {named or 'everything'} says: {self.answer}"
 
 
 def read(found: object, where: str) -> list[Rule]:
@@ -129,8 +129,8 @@ def match(rules: Sequence[Rule], call: Call) -> Rule | None:
 def match_verdict(verdict: Verdict, rules: Sequence[Rule], call: Call) -> tuple[Rule | None, bool]:
     """Return the rule that applies to a call, or None, and whether it answers what built-in guards ask (PROTOCOL 7).
 
-    It answers them if it is an approve rule of the person that names the whole command, or path: what matches its
-    beginning is not enough. It does not if another rule says otherwise, if a hook asks that is no built-in guard, or
+    It answers them if it is an approve rule of the user that matches the whole command or path: a match of its
+    beginning is not enough. It does not if another rule says otherwise, if a hook that is not a built-in guard asks, or
     if a project defines the guard.
     """
     found = match(rules, call)
@@ -150,7 +150,7 @@ def _only_guards_ask(verdict: Verdict) -> bool:
 def _matches_whole(rule: Rule, call: Call) -> bool:
     if rule.pattern is not None:
         rule = rule._replace(pattern=rf"\A(?:{rule.pattern})\Z")
-    elif rule.command is None:  # it is for a tool, and says nothing of this call
+    elif rule.command is None:  # it is for a tool, and does not identify this call
         return False
     try:
         return match([rule], call) is not None
@@ -188,7 +188,7 @@ def _names(rule: Rule, texts: list[str], limit: bounded_search.TimeLimit) -> boo
 
 
 def _is_inside(rule: Rule, directory: str, call: Call) -> bool:
-    """Return whether a call runs in a directory; to be approved, the session must be there, too."""
+    """Return whether a call runs in a directory; to be approved, the session must be there as well."""
     where = (places.is_inside(each, os.path.expanduser(directory)) for each in (call.work_dir, call.directory))
     return all(where) if rule.answer == "approve" else any(where)
 
@@ -213,11 +213,11 @@ def _texts(call: Call) -> Iterator[str]:
 
 
 def _everything(call: Call) -> Iterator[list[str]]:
-    """Yield each text of a call that an approve rule must name, in the forms of which it must name one.
+    """Yield, for each text of a call that an approve rule must match, its forms; the rule must match one of them.
 
-    Of a call with a shell line these are the line and what changes how it runs; of another tool every text, but not
+    For a call with a shell line, these are the line and what changes how it runs; for another tool, every text except
     the content that one of the agent's own file tools writes. A path is absolute, or relative to the session's
-    directory. No form: nothing can name it.
+    directory. Without forms, nothing can match the text.
     """
     line = _line(call)
     if line is not None:
@@ -265,7 +265,7 @@ def _entries(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _line(call: Call) -> str | None:
-    """Return the line that a call would give to a shell: of a shell tool, and of another tool with such a key."""
+    """Return the line that a call would pass to a shell: of a shell tool, or of another tool with such a key."""
     if call.tool == "Shell":
         return given_command(call)
     if call.tool in FILE_TOOLS or not any(call.tool_input.get(key) for key in LINE_KEYS):
@@ -317,7 +317,7 @@ def _git_alias(command: ShellCommand) -> tuple[str, str] | None:
 
 
 def _spellings(command: ShellCommand, line: str, aliases: Mapping[str, str]) -> Iterator[str]:
-    """Yield a command as it is written, and as its words with single blanks between them.
+    """Yield a command as it is written, and as its words separated by single spaces.
 
     The words are also tried with the program's name instead of its path or a pattern for it, under other names of the
     program, with the value of an alias of git, and without the options before a subcommand.
@@ -360,7 +360,7 @@ _QUOTED = re.compile(r"""'[^']*+'|"(?:[^"\\]++|\\.)*+"|\\.""", re.DOTALL)
 
 
 def _is_understood(reading: Reading) -> bool:
-    """Whether nothing of a line is unknown, expanded, set or redirected, neither in the commands that it runs."""
+    """Whether nothing in a line, or in the commands that it runs, is unknown, expanded, set or redirected."""
     is_certain = (each.is_certain and not each.redirects and not each.assignments for each in reading.commands)
     return not reading.notes and all(is_certain)
 
@@ -390,7 +390,7 @@ def _names_all_programs(rule: Rule, call: Call, limit: bounded_search.TimeLimit)
 
 
 def _unnamed_at(line: str, commands: Sequence[ShellCommand]) -> int | None:
-    """Return where the first word stands by which a plain line does more than its program is known for, or None.
+    """Return the position of the first word by which a plain line does more than its program is known for, or None.
 
     Such a word is an option that names code, or a file to write, for a program that reads. 0: it is not one word.
     """
@@ -424,7 +424,7 @@ def _does_more(words: list[str]) -> bool:
 
 
 def managed() -> list[Rule]:
-    """Return the administrator's rules. Raise HookError if another account than root could have written the file."""
+    """Return the administrator's rules. Raise HookError if an account other than root could have written the file."""
     file = presence.MANAGED
     found = settings(file)
     if found and not private_files.owned_by_root(file):
@@ -433,7 +433,7 @@ def managed() -> list[Rule]:
 
 
 def person() -> list[Rule]:
-    """Return the person's own rules. Raise HookError if another account could have written the file."""
+    """Return the user's own rules. Raise HookError if another account could have written the file."""
     file = places.settings_file()
     found = settings(file)
     if found and (other := private_files.writable_by_others(file)):
@@ -451,4 +451,4 @@ def settings(file: str) -> dict[str, Any]:
     except OSError as error:
         raise HookError(f"{error.strerror}: {file}", "it contains your rules: make it readable") from None
     except (ValueError, RecursionError) as error:
-        raise HookError(f"{file}: {error}", "it contains your rules: correct it, or move it away") from None
+        raise HookError(f"{file}: {error}", "it contains your rules: fix it, or move it away") from None

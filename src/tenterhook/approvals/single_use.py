@@ -1,11 +1,11 @@
-"""Approvals of one call, where nobody can be asked: the refusal names an id, and a person types `tenterhook allow ID`.
+"""Approvals of one call, where nobody can be asked: the refusal names an id, and the user runs `tenterhook allow ID`.
 
-Each refused call is a private file `ID.HASH.STATE` of the state directory; the hash is of all that an approval is bound
-to. `allow` renames it from `asked` to `allowed`, the call itself from `allowed` to `used`: of two equal calls at the
-same time, one succeeds. A file's time is that of its last change of state.
+Each refused call is a private file `ID.HASH.STATE` in the state directory; the hash covers everything that an approval
+is bound to. `allow` renames it from `asked` to `allowed`, the call itself from `allowed` to `used`: of two simultaneous
+equal calls, one succeeds. A file's time is that of its last change of state.
 
 The name alone permits nothing: `allow` adds a proof, an HMAC of the id, the hash, the end and the file's identity, with
-a key that agents may not read. A renamed or copied file has none that fits, and a used one has none any more.
+a key that agents may not read. A renamed or copied file has no valid proof, and a used file no longer has one.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ KEY = "approval.key"  # in the state directory
 ASKED, ALLOWED, USED, EXPIRED = "asked", "allowed", "used", "expired"
 WAITS = 3600.0  # seconds in which a refused call can be allowed
 LASTS = 600.0  # seconds in which an allowed call can be made
-_KEPT = 86400.0  # seconds that a file is kept, to say what became of an id
+_KEPT = 86400.0  # seconds that a file is kept, to explain what happened to an id
 _MOST = 200  # files
 _LARGEST = 1 << 20  # characters of a call; a larger one cannot be allowed
 _LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"
 _LENGTH = 8  # letters of an id
-_LABELS = ("description", "justification")  # of a shell's input: texts for people, which models word anew each time
+_LABELS = ("description", "justification")  # of a shell's input: texts for people, which models rephrase each time
 
 
 class RefusedCall(NamedTuple):
@@ -77,22 +77,22 @@ def record(call: Call, why: str | None) -> str | None:
 
 
 def how_to_allow(name: str) -> str:
-    """Return the end of the reason for a refusal: what a person does to permit the call with this id."""
+    """Return the end of the reason for a refusal: how the user allows the call with this id."""
     return (
-        "To let exactly this call run once when it is tried again, the person types in a terminal outside the agent: "
+        "To allow exactly this call once when it is retried, the user runs in a terminal outside the agent: "
         f"tenterhook allow {name}"
     )
 
 
 def decide(case: ApprovalCase, call: Call) -> tuple[Ruling, str | None]:
-    """Return what the policy decides, and the id of the approval that is used up by that, or None."""
+    """Return what the policy decides, and the id of the approval that this consumes, or None."""
     ruling = policy.decide(case._replace(is_allowed=True))
     if ruling.by != "allow":  # none is needed, or none counts
         return ruling, None
     found = allowed(call)
     if found is not None and use(found):
         return ruling, found.id
-    return policy.decide(case), None  # also if an equal call was first
+    return policy.decide(case), None  # even if an equal call was first
 
 
 def find(name: str) -> RefusedCall | None:
@@ -123,7 +123,7 @@ def allowed(call: Call) -> RefusedCall | None:
 
 
 def use(refused: RefusedCall) -> bool:
-    """Use an approval up; return whether no other call did so before."""
+    """Consume an approval; return whether no other call did so before."""
     return _move(refused, ALLOWED, USED) and _rewrite(refused, USED, lambda identity: {})
 
 
@@ -135,7 +135,7 @@ class _File(NamedTuple):
     since: float
 
     def read(self) -> RefusedCall | None:
-        """Return the call; None if the file is not ours alone, is about another call, or permits it without a proof."""
+        """Return the call; None if the file is not ours alone, is for another call, or lacks a valid proof."""
         data = private_files.read(self.path)
         try:
             found = light_json.loads((data or b"").decode())
@@ -183,13 +183,13 @@ def _move(refused: RefusedCall, before: str, after: str) -> bool:
 
 
 def _rewrite(refused: RefusedCall, state: str, more: Callable[[list[int]], dict[str, Any]]) -> bool:
-    """Write a call to its file again, which stays the same file, with more fields; return False if it is not there."""
+    """Rewrite a call in place with more fields; return False if its file does not exist."""
     path = os.path.join(_directory(), f"{refused.id}.{_hash(refused.call)}.{state}")
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         with open(descriptor, "wb") as file:
             data = _as_json(refused.call, refused.why, **more(_identity(os.fstat(descriptor))))
-            file.truncate(0)  # hard links lose the proof, too
+            file.truncate(0)  # hard links lose the proof as well
             file.write(data.encode())
     except OSError:
         return False
@@ -201,7 +201,7 @@ def _identity(found: os.stat_result) -> list[int]:
 
 
 def _proof(name: str, call_hash: str, until: float, identity: list[int], *, is_first: bool = False) -> str:
-    """Return what only `allow` can write to a file; empty if there is no key, which the first use makes."""
+    """Return the proof that only `allow` can write to a file; empty without a key, which the first use creates."""
     import hmac
 
     path = os.path.join(places.state(), KEY)

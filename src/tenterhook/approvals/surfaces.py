@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 class Surface(Protocol):
     """Where a person is asked.
 
-    When cancelled it withdraws the question; the cancellation carries the `Answer` that another surface gave. If a
-    person had answered here before that, it returns this answer all the same, and this is the one that counts.
+    When cancelled, it withdraws the question; the cancellation carries the `Answer` that another surface gave. If a
+    person had answered here before that, it returns that earlier answer, which is the one that counts.
     """
 
     async def ask(self, request: Request) -> Answer | None:

@@ -32,7 +32,7 @@ class UnknownGuard(Exception):
 
 
 def judge(name: object, call: GuardedCall) -> Objection | Replacement | None:
-    """Return what a guard objects to in a call, or what it replaces the call's output by; None if neither."""
+    """Return what a guard objects to in a call, or what it replaces the call's output with; None if neither."""
     said: Objection | Replacement | None = _module(name).judge(call)
     return said
 

@@ -1,9 +1,9 @@
-"""The values of guards: a tool call as a guard sees it, what it finds wrong with it, and its answer.
+"""The values of guards: a tool call as a guard sees it, its findings, and its answer.
 
-Before a call, a guard collects findings; `objection` applies the hook's settings to them and words the reason, for
-every guard. The settings stand under `metadata` in HOOK.md, or in an override in hooks.toml:
+Before a call, a guard collects findings; `objection` applies the hook's settings to them and writes the reason, for
+every guard. The settings are under `metadata` in HOOK.md, or in an override in hooks.toml:
 
-    allow: [rule, …]        rules that are off
+    allow: [rule, …]        rules to disable
     ask: [rule, …] or all   rules that ask instead of refusing
     directories: [path, …]  further directories that count as the project
 """
@@ -80,7 +80,7 @@ class Objection(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """What the model is to see of a call instead of its output or error, and why."""
+    """What the model sees instead of a call's output or error, and why."""
 
     output: Any
     reason: str
@@ -175,7 +175,7 @@ def judged(
     of_line: Callable[[str | list[str]], Iterable[GuardFinding]],
     of_tool: Callable[[], Iterable[GuardFinding]] = tuple,
 ) -> Objection | None:
-    """Return what a guard says about the shell lines of a call and, if it is of no shell, about the tool."""
+    """Return what a guard says about the shell lines of a call and, if the tool is not a shell, about the tool."""
     found = [finding for line in shell_lines(call) for finding in of_line(line)]
     return objection(call, found if is_shell(call) else (*found, *of_tool()), rules)
 
@@ -183,7 +183,7 @@ def judged(
 def objection(call: GuardedCall, findings: Iterable[GuardFinding], rules: Rules) -> Objection | None:
     """Return what a guard says about its findings under the settings of the hook, or None if nothing is left.
 
-    A setting that is not as it should be has no effect.
+    An invalid setting has no effect.
     """
     allowed, asked = _rules_of(call.settings, "allow"), _rules_of(call.settings, "ask")
     distinct: dict[tuple[str, str], GuardFinding] = {}
@@ -212,14 +212,14 @@ def setting_problems(settings: Mapping[str, Any], rules: Rules) -> Iterator[tupl
         if key == "ask" and value == ALL:
             continue
         if not isinstance(value, list):
-            yield key, f"'{key}' is no list of rules; it has no effect", f"write {key}: [rule, …]"
+            yield key, f"'{key}' is not a list of rules; it has no effect", f"write {key}: [rule, …]"
             continue
         for name in value:
             if name not in known:
                 yield key, f"there is no rule {name!r}; naming it has no effect", f"rules: {', '.join(rules)}"
     directories = settings.get("directories", [])
     if not isinstance(directories, list) or not all(_is_path(name) for name in directories):
-        yield "directories", "'directories' is no list of paths", "write directories: [~/notes, ../other]"
+        yield "directories", "'directories' is not a list of paths", "write directories: [~/notes, ../other]"
 
 
 def _rules_of(settings: Mapping[str, Any], key: str) -> list[Any]:
@@ -232,7 +232,7 @@ def _is_path(name: object) -> bool:
 
 
 def project_root(directory: str, home: str) -> str:
-    """Return the nearest directory above with a `.git`, short of the home; else the directory itself."""
+    """Return the nearest parent directory with a `.git`, below the home; else the directory itself."""
     current = directory
     while current != home and os.path.dirname(current) != current:
         if os.path.exists(os.path.join(current, ".git")):
@@ -266,7 +266,7 @@ def path_here(command: ShellCommand, path: str, home: str) -> str | None:
 
 
 def strings_in(value: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Yield each string of a tool's arguments, after its key in small letters; keys, too, after an empty one."""
+    """Yield each string of a tool's arguments, after its key in small letters; keys too, after an empty one."""
     if isinstance(value, dict):
         for name, each in value.items():
             yield "", str(name)

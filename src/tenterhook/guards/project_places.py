@@ -1,4 +1,4 @@
-"""Places on disk, as far as deleting and overwriting there goes: the system, homes, the project, what builds make."""
+"""Places on disk that matter for deleting and overwriting: the system, homes, the project, what builds create."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SYSTEM = (
     "/Volumes /private /private/etc /private/var /cores /nix /nix/store /snap /mnt/c /mnt/c/Users /mnt/c/Windows /c "
     "/c/Users /c/Windows /data/data /system /vendor"
 ).split()
-TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp")  # noqa: S108  # they go, what is in them may go
+TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp")  # noqa: S108  # they must stay, their content may go
 _BELOW_TEMPORARY = tuple(f"{path}/" for path in (*TEMPORARY, "/var/folders", "/private/var/folders"))
 _OF_HOME = (
     ".ssh .gnupg .aws .kube .config .local .local/share .local/bin .local/state .password-store .mozilla .thunderbird "
@@ -40,13 +40,13 @@ _OF_HOME = (
 ).split()
 _OF_GIT = (".git", ".git/objects", ".git/refs", ".git/objects/pack", ".git/refs/heads")
 _PROBES = ("src", "docs", "README.md", "package.json", ".git", ".github")
-# Directories outside the project of which nothing is lost, since programs fill them anew.
+# Directories outside the project from which nothing is lost, since programs refill them.
 _CACHES = (
     r"(?i)\.?caches?|_cacache|node_modules|__pycache__|\.pub-cache|DerivedData|\.?Trash|_npx|_logs"
     r"|\.(?:pytest|mypy|ruff)_cache"
 )
 _REFILLED = r"/var/lib/apt/lists/.+|/home/[^/]+/\.(?:m2/repository|cargo/registry|gradle/\w+|nuget/packages)(?:/.*)?"
-# Names that builds, package managers and tests make: of directories, and of files.
+# Names of directories and files that builds, package managers and tests create.
 GENERATED = (
     r"(?i)build|builds|dist|out|output|target|node_modules|bower_components|vendor|\.?cache|caches|__pycache__|\.?venv|env"
     r"|\.tox|\.nox|\.eggs|[\w.-]+\.egg-info|\.(?:pytest|mypy|ruff)_cache|htmlcov|coverage|\.coverage(?:\.\S+)?|\.next|\.nuxt"
@@ -63,7 +63,7 @@ _MARKS = (*UNKNOWNS, *PATTERNS)
 
 
 class Place(NamedTuple):
-    """A directory that should not go."""
+    """A directory that should not be deleted."""
 
     path: str
     rule: str
@@ -76,7 +76,7 @@ class Place(NamedTuple):
 
 
 class ProjectPlaces:
-    """The directories that should not go, of this machine, this person and this project."""
+    """The directories of this machine, this user and this project that should not be deleted."""
 
     def __init__(self, directory: str, environment: Mapping[str, str], further: Iterable[str] = ()) -> None:
         self.home = os.path.normpath(environment.get("HOME") or "/root")
@@ -98,7 +98,7 @@ class ProjectPlaces:
                 self._add(f"{path}/{name}", "delete-project", f"{name} of the project")
             self._add(path, "delete-project", "the project itself")
             while (path := os.path.dirname(path)) != "/":  # the directories above it
-                self._add(path, "delete-project", f"{path}, which the project is in")
+                self._add(path, "delete-project", f"{path}, which contains the project")
 
     def _add(self, path: str, rule: str, what: str) -> None:
         self._by_path.setdefault(path, Place(path, rule, what))
@@ -108,7 +108,7 @@ class ProjectPlaces:
         return path_here(command, word, self.agents_home)
 
     def hit(self, path: str) -> Place | None:
-        """Return the place that goes if a path goes with all that is in it."""
+        """Return the place that is deleted if a path is deleted with everything in it."""
         return self._hit(path) or (self._hit(real) if (real := self.real(path)) != path else None)
 
     def _hit(self, path: str) -> Place | None:
@@ -141,7 +141,7 @@ class ProjectPlaces:
             joined = f"{self._real[directory]}/{name}"
             is_link = not any(mark in name for mark in _MARKS) and os.path.islink(joined)
             return os.path.realpath(joined) if is_link else joined
-        except (OSError, ValueError):  # no path of a file system
+        except (OSError, ValueError):  # not a valid path
             return path
 
     def in_home(self, path: str) -> str:
@@ -157,7 +157,7 @@ class ProjectPlaces:
         return path.startswith(self._ordinary) and "/.git/" not in path and "history" not in path
 
     def is_cache(self, path: str) -> bool:
-        """Whether a path outside the project is in a directory that programs fill anew."""
+        """Whether a path outside the project is in a directory that programs refill."""
         own = self.in_home(path)
         if path.startswith(("/usr/", "/etc/", "/lib/")):
             return False
@@ -182,7 +182,7 @@ class ProjectPlaces:
         return not (any(is_below(known, root) for root in self.roots) or self.is_temporary(path))
 
     def is_generated(self, path: str) -> bool:
-        """Whether a path of the project is one that builds and tools make anew, by the usual names."""
+        """Whether a path of the project has one of the usual names of what builds and tools recreate."""
         root = next((root for root in self.roots if is_below(path, root)), "")
         names = [decoded(name).replace("*", "x") for name in path[len(root) :].split("/") if name]
         return any(matches(GENERATED, name) for name in names)

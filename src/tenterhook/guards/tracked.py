@@ -1,4 +1,4 @@
-"""Whether git can restore a file or directory: everything in it is tracked, and as git last saw it."""
+"""Whether git can restore a file or directory: everything in it is tracked and unchanged."""
 
 from __future__ import annotations
 
