@@ -51,11 +51,13 @@ def new(
 ) -> int:
     """Create a hook: a folder with its definition, a script that reads the fields of EVENT, and cases that pass.
 
-    The script's comments say what it may answer at that event. Change it, and `tenterhook test NAME` checks
+    With --tool and --reason, but no --pattern, it refuses every call of that tool. Without them it begins with an
+    example of what to look for. The script's comments say what it may answer at that event. Change it, and `tenterhook test NAME` checks
     whether it does what its cases say.
 
     \b
     tenterhook new no-force-push --on pre-tool-call --tool Shell --pattern 'push .*--force' --reason 'Ask me first.'
+    tenterhook new no-mail --on pre-tool-call --tool '^mcp:mail/' --reason 'People write mail here.'
     tenterhook new finish-first --on Stop --lang python --project
     """
     if not for_project or force:
@@ -84,6 +86,8 @@ def new(
         click.echo(f"  {path}")
     if kept:
         click.echo(f"the previous hook is kept in {short_path(kept)}")
+    if made.example:
+        click.echo(f"it refuses {made.example}, as an example: change that in the script")
     for gap in made.gaps:
         click.echo(f"{click.style('to do', fg='yellow')}: {visible(gap)}")
     return _say_what_next(name, folder)
