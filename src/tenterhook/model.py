@@ -208,7 +208,7 @@ class Hook(NamedTuple):
     name: str
     event: str  # canonical
     declared: str  # the event's name in the definition, as it is sent
-    format: str  # folder, table, array, function, or one of AGENTS
+    format: str  # folder, table, array, function, or one of AGENT_FORMATS
     layer: str = "python"  # managed, user, project, config, python
     source: str = ""
     line: int | None = None
@@ -228,7 +228,7 @@ class Hook(NamedTuple):
     never_matches: bool = False  # an array matcher that is not a valid expression
     replaced_by: str | None = None  # a project's folder that replaces it while it is trusted
     missing: str | None = None  # why it can no longer be loaded; other fields are as last loaded, and every run fails
-    pack: Mapping[str, str] = {}  # of a pack's hook: name, source, rev, commit, tree, lock of the pack; the hook's digest
+    pack: Mapping[str, str] = {}  # of a pack's hook: the pack's name, source, rev, commit, tree, lock; its own digest
 
     @property
     def spec(self) -> EventSpec:

@@ -16,7 +16,7 @@ _KEYS = {"event", "matcher", "command", "timeout", "fail_mode"}
 
 
 class Kimi(protocol.Agent):
-    """What the two programs called `kimi` share: the array format, and exit status 2 as a block."""
+    """The part that the two programs called `kimi` share: the array format, and exit status 2 as a block."""
 
     input_keys: ClassVar = {"file_path": "path"}
     tools = ("CreateSubagent", "ReadMediaFile", "SendDMail", "SetTodoList", "Think", "TodoList")
@@ -25,7 +25,7 @@ class Kimi(protocol.Agent):
         return self.received(wire.read_array(payload, native, self.events), native, payload)
 
     def answer(self, reply: wire.Reply) -> str | None:
-        """Return plain text: JSON would be shown as text."""
+        """Return the context as plain text; JSON would be shown as it is."""
         return None if reply.deny is not None else reply.context or ""
 
     variable_prefix = "KIMI_"

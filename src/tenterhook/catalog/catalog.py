@@ -49,7 +49,7 @@ class Catalog(NamedTuple):
 
     @property
     def until(self) -> float | None:
-        """When the catalog expires: a disabled hook, or a pack's new revision, is in force from then on. None: never."""
+        """When a disabled hook, or a pack's new revision, comes into force and the catalog expires; None for never."""
         times = [each.until for each in self.left_out if each.until is not None]
         return min(times + ([self.shadow_until] if self.shadow_until is not None else []), default=None)
 

@@ -218,9 +218,9 @@ def _words(expression: str) -> Any:
 
 
 def _needs_mcp_names(words: Any) -> bool:
-    """Whether a word of a tool matcher may occur in `mcp:server/tool` or `mcp__server__tool`, but not in the tool's name.
+    """Whether a word of a tool matcher may be in `mcp:server/tool` or `mcp__server__tool`, but not in the agent's name.
 
-    All of them contain the names of server and tool. Such a word overlaps the prefix or the separator.
+    All three contain the names of server and tool. Such a word overlaps the prefix or the separator.
     """
     return any(
         text in "mcp" or text.strip("_") != text or any(mark in text for mark in _MCP_MARKS) for text, *_ in words or ()

@@ -202,7 +202,7 @@ def _read_layer(
     look: Callable[[str], entry_points.FolderState | None],
     taken: set[str],
 ) -> tuple[list[Hook], list[Problem]]:
-    """Return a layer's hooks, sorted by name as bytes, and problems. Skips folders in `taken`, and adds its own to it."""
+    """Return a layer's hooks, sorted by name as bytes, and problems. Skips folders in `taken`, and adds its own."""
     try:
         names = sorted(os.listdir(layer.directory), key=os.fsencode)
     except FileNotFoundError:

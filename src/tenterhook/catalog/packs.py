@@ -164,9 +164,9 @@ def read_hooks(
 ) -> tuple[list[Hook], list[Problem], list[float]]:
     """Return the hooks of the packs that a layer's `hooks.toml` names, problems, and when shadow modes end.
 
-    If that file or the lock cannot be read, or the lock is incomplete, the packs that were in force stay in force; with
+    If that file or the lock cannot be read, or the lock is incomplete, the packs that were in force remain so; with
     `keep`, they are stored for that case. Settings count only if the file `is_trusted`. Skips hooks in `taken`, and
-    adds its own to it.
+    adds its own.
     """
     file, lock = f"{layer.directory}/{layer_settings.FILE}", f"{layer.directory}/{FILE}"
     earlier = _kept_file(lock)
@@ -321,7 +321,7 @@ def _read_pack(
 
 
 def _missing(layer: Layer, folder: str, locked: LockedHook, origin: Mapping[str, str], why: str) -> Hook:
-    """Return the hook that stands for a locked one whose bytes are missing or different: each of its runs fails."""
+    """Return a hook in place of a locked one whose bytes are missing or different: each of its runs fails."""
     return Hook(
         locked.name,
         BY_NAME[locked.event].name,

@@ -48,8 +48,8 @@ def identity_files(root: str) -> list[str]:
 def repository_id(root: str) -> str | None:
     """Return an ID that tells a repository from another one at the same path; None if it has none yet.
 
-    A git directory has a random ID, which no clone contains. Where `.git` is a link, or a file as in a submodule, the ID
-    is its inode and change time. Without git, all directories have the same ID.
+    A git directory has a random ID, which no clone contains. Where `.git` is a link, or a file as in a submodule, the
+    ID is its inode and change time. Without git, all directories have the same ID.
     """
     directory = _git_directory(root)
     if directory is not None:

@@ -51,7 +51,7 @@ class TrustStatus(NamedTuple):
 
 
 def project_trust(root: str, trust_project: bool) -> Trust:
-    """Return the trust of a project; of everything, with `trust_project` or if `TENTERHOOK_TRUST_PROJECT` is its root."""
+    """Return the trust of a project; everything, with `trust_project` or if `TENTERHOOK_TRUST_PROJECT` is its root."""
     return Trust(root, everything=trust_project or os.environ.get("TENTERHOOK_TRUST_PROJECT") == root)
 
 
@@ -68,7 +68,7 @@ class Trust:
         self._records: dict[str, Any] = {}
 
     def unreliable(self) -> str | None:
-        """Return why the records are not used, if a repository or another account could have written them; else None."""
+        """Return why the records are not used: a repository or another account could have written them. Else None."""
         # The account's own state directory is used even if the whole home is a repository.
         own = os.path.join(places.account_home(), ".local", "state")
         if not places.is_inside(self._file, own) and project_root.repository_can_reach(self._file, self.root):
