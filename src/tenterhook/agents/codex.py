@@ -96,6 +96,7 @@ class Codex(protocol.Agent):
             for event, groups in own_groups(hooks).items()
             for number, group in groups
             for position, handler in enumerate(group["hooks"])
+            if {"command", "timeout"} <= handler.keys()  # else it was edited, and is not trusted
             for spelling in dict.fromkeys((settings, resolved))
         }
 
@@ -125,7 +126,8 @@ class Codex(protocol.Agent):
         hooks = read_toml(config).get("hooks")
         state = hooks.get("state") if isinstance(hooks, dict) else None
         known: dict[str, Any] = state if isinstance(state, dict) else {}
-        for key in self.trusted_hashes(settings, read_json(settings).get("hooks", {})):
+        entries = read_json(settings).get("hooks")
+        for key in self.trusted_hashes(settings, entries if isinstance(entries, dict) else {}):
             if isinstance(known.get(key), dict) and known[key].get("enabled") is False:
                 yield f"{config} switches off the hook {key}", "switch it on in Codex: /hooks"
 

@@ -58,8 +58,9 @@ class Kimi(protocol.Agent):
     def _wrong(self, hook: Any) -> str | None:
         if not isinstance(hook, dict):
             return "it is not a table"
-        if hook.get("event") not in self.events:
-            return f"unknown event {hook.get('event')!r}"
+        event = hook.get("event")
+        if not isinstance(event, str) or event not in self.events:
+            return f"unknown event {event!r}"
         if unknown := set(hook) - _KEYS:
             return f"unknown key {min(unknown)!r}"
         timeout = hook.get("timeout", 30)
