@@ -1,7 +1,7 @@
 """The approval policy: whether a tool call runs, is refused, or needs a person's answer (PROTOCOL 7).
 
-The gate asks it for our own agents, the bridge for the agents that call `dispatch`. It is a pure function of one
-`ApprovalCase`; the table of cases is in tests/approvals/test_policy.py.
+Used by the gate for our own agents, and by `dispatch` for other agents. It is a pure function of an `ApprovalCase`; the
+table of cases is in tests/approvals/test_policy.py.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ class Step(StrEnum):
 
     RUN = "run"
     REFUSE = "refuse"
-    ASK_HERE = "ask here"  # the person at the agent
-    ASK_HUB = "ask hub"  # people at the hub, before the agent goes on
-    LEAVE = "leave to the agent"  # its own mode and its own question decide
+    ASK_HERE = "ask here"  # the user at the agent
+    ASK_HUB = "ask hub"  # people at the hub, before the agent continues
+    LEAVE = "leave to the agent"  # its own mode and question decide
 
 
 class ApprovalCase(NamedTuple):
@@ -30,30 +30,30 @@ class ApprovalCase(NamedTuple):
     hooks: Action  # the verdict of the hooks at this event
     rule: str | None = None  # the answer of the rule that matches: approve, deny or ask
     is_granted: bool = False  # an approval for the session covers the call
-    is_answered: bool = False  # only built-in guards ask, and an approve rule of the person answers them
-    is_allowed: bool = False  # a person has typed `tenterhook allow` for exactly this call
-    was_forced: bool = False  # at `pre-tool-call` a hook said that a person must be asked
-    asks: bool | None = None  # without rules, a person would be asked; None: the agent has yet to decide that
-    can_approve: bool = True  # at this event the agent can be told not to ask
-    can_ask: bool = True  # the agent can be told to ask its person, or the gate has a surface
-    asks_us_first: bool = False  # the agent's question reaches us as a `permission-request`, and a person sees it
+    is_answered: bool = False  # only built-in guards ask, and an approve rule of the user answers them
+    is_allowed: bool = False  # the user has run `tenterhook allow` for exactly this call
+    was_forced: bool = False  # at `pre-tool-call`, a hook required a question
+    asks: bool | None = None  # without rules, the user would be asked; None: the agent decides that later
+    can_approve: bool = True  # at this event, the agent can be told not to ask
+    can_ask: bool = True  # the agent can be told to ask its user, or the gate has a surface
+    asks_us_first: bool = False  # the agent's question reaches us as a `permission-request`, and its user sees it
     has_hub: bool = False  # a hub can be asked at this event
 
     @property
     def is_forced(self) -> bool:
-        """Whether nothing but an answer to this question approves the call: no rule, session approval or mode."""
+        """Whether only an answer to a question can approve the call, and no rule, session approval or mode."""
         return self.was_forced or (self.hooks is Action.ASK and not self.is_answered)
 
 
 class Ruling(NamedTuple):
-    """The next step, and who decided it: hook, rule, session, mode, allow or nobody; empty if it is still open."""
+    """The next step, and who decided it: hook, rule, session, mode, allow or nobody; empty if it is not decided yet."""
 
     step: Step
     by: str = ""
 
 
 def decide(case: ApprovalCase) -> Ruling:
-    """Return the next step. The order of the lines is the precedence."""
+    """Return the next step. The order of the checks is their precedence."""
     if case.hooks is Action.DENY:
         return Ruling(Step.REFUSE, "hook")
     if case.rule == "deny":
@@ -77,5 +77,5 @@ def _whom_to_ask(case: ApprovalCase) -> Ruling:
 
 
 def reason_to_ask(said: str | None, rule: Rule | None) -> str | None:
-    """Return why a person is asked: what a hook said, else what a rule that asks says."""
+    """Return why a person is asked: the hook's reason, else that of a rule that asks."""
     return said or (rule.said if rule is not None and rule.answer == "ask" else None)

@@ -178,8 +178,9 @@ def read_hooks(
     except HookError as error:
         wanted, locked = _kept(earlier)
         if not wanted:
-            problems = [Problem("bad-lock", lock, None, None, error.message, error.remedy)] if _names_packs(file) else []
-            return [], problems, []
+            if not _names_packs(file):
+                return [], [], []
+            return [], [Problem("bad-lock", lock, None, None, error.message, error.remedy)], []
         message = f"{error.message}; the packs that were in force still are"
         problems = [Problem("bad-lock", lock, None, None, message, error.remedy)]
     else:
