@@ -134,7 +134,7 @@ class Agent:
         return wire.HookOutput(stdout=content or self.no_decision.get(received.native, ""), lost=tuple(lost))
 
     def hand_over(self, received: Received, answer: HookOutput) -> None:
-        """Store an answer for our plug-in, if the agent does not use all of our process's output. Nothing by default."""
+        """Store an answer for our plug-in, if the agent does not use all of our output. Does nothing by default."""
 
     def export_variables(self, variables: Mapping[str, str], agent_home: str, environ: Mapping[bytes, bytes]) -> None:
         """Write variables to the file that the agent names for its own tools, if it has one.
@@ -167,7 +167,7 @@ class Agent:
     hooks_at_top: bool = False  # its JSON file may have the events at the top, instead of below `hooks`
     knows_no_others: bool = False  # it runs no hook if the file has an event that it does not know
     project_replaces: bool = False  # a project's file replaces the user's
-    plugin: str | None = None  # a template in agents/plugins: `install` writes the file whole, with our entries
+    plugin: str | None = None  # a template in agents/plugins: `install` writes the file, with our entries
     plugin_files: ClassVar[Mapping[str, str]] = {}  # templates of more files, by the path from the file's directory
     enabled_in: EnabledList | None = None  # where the plug-in must be enabled
     beside: ClassVar[Mapping[str, Any]] = {}  # other keys that the file needs
