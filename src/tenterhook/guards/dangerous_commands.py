@@ -329,7 +329,7 @@ _OPENS = r"[0-7]?[0-7]*[2367][0-7]?|[0-7]?[0-7]+[4-7]|[ago]*\+[rwxst]+"  # lets 
 
 
 def _overwrites_git(command: ShellCommand, shown: str, path: str, places: ProjectPlaces) -> bool:
-    """Whether a file of the project's `.git` is overwritten; not if it is appended to, edited as settings, or by git."""
+    """Whether a file of the project's `.git` is overwritten, and not appended to, edited as settings, or by git."""
     if not path.startswith(places.root + "/.git/") or not matches(_PARTS_OF_GIT, path[len(places.root) :]):
         return False
     is_edited = path.endswith("/config") and (">", shown) not in command.redirects and command.name != "truncate"

@@ -155,7 +155,7 @@ def _deletes_by_code(rule: str, code: str) -> bool:
 
 
 def _program(command: ShellCommand) -> tuple[str, list[str]]:
-    """Return the program and its arguments: `kubectl` for `k3s kubectl`, `prisma` for `yarn prisma`, or a jar's name."""
+    """Return the program and its arguments: `kubectl` for `k3s kubectl`, `prisma` for `yarn prisma`, a jar's name."""
     name, words = command.name, command.words[1:]
     if name == "java":
         at = next((number for number, word in enumerate(words) if word.endswith(".jar")), -1)

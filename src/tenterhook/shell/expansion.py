@@ -29,7 +29,7 @@ _SET_BY_SHELL = frozenset(
 
 
 def changed_variables(environment: Mapping[str, str]) -> dict[str, str | bool | None]:
-    """Return the variables that differ in the agent's own shell; None if not set there, True if the value is unknown."""
+    """Return the variables that differ in the agent's own shell; None: not set there; True: the value is unknown."""
     text = environment.get("TENTERHOOK_CHANGED_VARIABLES")
     if not text:
         return {}
@@ -78,7 +78,7 @@ class Expansion:
         return "".join(texts) if size <= LONGEST else UNKNOWN
 
     def offset(self, code: str) -> int | None:
-        """Return the position of code in the line, from the command that runs it on; None if it is not literally there."""
+        """Return the position of code in the line, from the command that runs it on; None if it is not there."""
         if self.span is None or not code:
             return None
         found = self.line.find(code, self.span[0])

@@ -204,7 +204,7 @@ def _notes(language: str, code: str) -> Iterator[str]:
 
 
 def _normalized(language: str, code: str) -> str:
-    """Return code with plain strings in place of well-known paths and other quotes, and with full names of functions."""
+    """Return code with plain strings in place of well-known paths and other quotes, and full names of functions."""
     code = re.sub(_HOME_INSIDE, "~", code)
     for pattern, stands_for in _WELL_KNOWN:
         code = re.sub(pattern, stands_for, code)
@@ -287,8 +287,8 @@ _STRINGS = {
 def _literals(code: str) -> Iterator[Literal]:
     """Yield every string in the code; strings joined by + or . are one."""
     at = 0
-    # for each open parenthesis or bracket, the call's name, its number, and that of the one around a bracket; `calls` is
-    # the same without calls that only wrap a path
+    # for each open parenthesis or bracket, the call's name, its number, and that of the one around a bracket; `calls`
+    # is the same without calls that only wrap a path
     stack = [("", 0, 0)]
     calls = [stack[0]]
     count = 0

@@ -40,7 +40,7 @@ def content(walk: Walk, target: str, state: ShellState) -> str:
 
 
 def printed(walk: Walk, name: str, words: list[str], state: ShellState, text: str) -> str:
-    """Return what a program with `text` as input prints, with marks for what is not known; record the files it writes."""
+    """Return what a program with the input `text` prints, with marks for unknown text; record the files it writes."""
     rest = words[1:]
     operands = [word for word in rest if not word.startswith("-")]
     first = "".join(operands[:1])

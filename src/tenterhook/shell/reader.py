@@ -44,7 +44,7 @@ def read(line: str | list[str], directory: str, variables: Mapping[str, str]) ->
     walk = Walk(variables, texts[0] if isinstance(line, str) else "")
     if sum(map(len, texts)) < sum(map(len, given)):
         walk.note("unreadable", because(" ".join(texts[:64]), "it contains too many private characters"))
-    if isinstance(line, str) and "\0" in line:  # arguments cannot contain one, and shells treat one in a script differently
+    if isinstance(line, str) and "\0" in line:  # arguments cannot have one, and shells differ
         walk.note("unreadable", because(texts[0], "it contains a NUL character"))
     walk.all_of(texts[0] if isinstance(line, str) else texts, ShellState(os.path.normpath(directory)))
     return Reading(walk.commands, walk.notes, walk.code_run)
