@@ -1,4 +1,4 @@
-"""What packs cost: `pack verify`, and an event that reaches none of their hooks, against the same without hooks.
+"""Measures the cost of packs: `pack verify`, and an event that none of their hooks matches.
 
 python -m bench.packs [--quick] [--write]
 """
@@ -48,7 +48,7 @@ _SCRIPT = "#!/bin/sh\nexit 0\n"
 
 
 def rows(setting: Setting, packs: int = PACKS) -> Iterator[Row]:
-    """Verify the packs, then send events for which none of their hooks is, with the daemon and without."""
+    """Measure verifying the packs, and events that none of their hooks matches, with the daemon and without."""
     home = setting.directory / "packs-home"
     _use(home, [_repository(setting.directory / "packs" / f"pack-{number:02}", number) for number in range(packs)])
     environment = homes.clean_environment(home)
@@ -80,7 +80,7 @@ def _reaching_none(setting: Setting, way: str, of_them: str, many: Installed, no
 
 
 def _repository(path: Path, number: int) -> Path:
-    """A git repository with a pack, tagged v1."""
+    """Create a git repository with a pack, tagged v1."""
     for each in range(HOOKS):
         name = f"pack-{number:02}-hook-{each}"
         folder = path / "hooks" / name

@@ -133,7 +133,7 @@ def forget_marks(below: Path) -> None:
 
 
 def unmark_this_process() -> None:
-    """Remove marks of this process and its ancestors, which a process that an earlier test left running may have made."""
+    """Remove marks of this process and its ancestors, which a process left running by an earlier test may have made."""
     for process in processes.ancestors(os.getpid()):
         with suppress(FileNotFoundError, NotADirectoryError):
             os.unlink(os.path.join(places.marks(), str(process)))

@@ -110,7 +110,7 @@ def test_hooks_of_a_project_that_the_person_does_not_trust_are_ignored(home: Pat
     [
         "theirs",
         ["theirs"],
-        {"Stop": [{"hooks": [{"type": "command", "command": "t=/x/tenterhook/launcher.sh; /bin/sh \"$t\" a b open"}]}]},
+        {"Stop": [{"hooks": [{"type": "command", "command": 't=/x/tenterhook/launcher.sh; /bin/sh "$t" a b open'}]}]},
     ],
 )
 def test_edited_hooks_are_looked_at_without_an_error(home: Path, project: Path, hooks: object) -> None:

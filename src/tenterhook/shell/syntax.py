@@ -874,7 +874,7 @@ class Parser:
         return unescaped(text[:-1], ansi=True)
 
     def backquoted(self, quoted: bool) -> Sequence:
-        """Parse the commands in backquotes. A syntax error in them only occurs when they run, so the line runs as well."""
+        """Parse the commands in backquotes. A syntax error in them occurs only when they run, so the line runs, too."""
         self.at += 1
         start = self.at
         raw = self.take(re.compile(BACKQUOTES))[:-1]

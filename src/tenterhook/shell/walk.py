@@ -100,7 +100,7 @@ class Walk(Expansion):
             pass  # there is already a note that the line is unreadable
 
     def note_origin(self, mark: str, directly: str = "") -> None:
-        """Note that downloaded or decoded text is run, with the part of the line that runs it, or the file's command."""
+        """Note that fetched or decoded text is run; the note shows `directly`, or the innermost part that runs it."""
         sources = [text for text in self.around if not all(char in ORIGINS or char.isspace() for char in text)]
         self.note(ORIGINS[mark] + ("-directly" if directly else ""), directly or "".join(sources[-1:]))
 
@@ -327,7 +327,7 @@ class Walk(Expansion):
     def command_variables(
         self, assignments: Iterable[tuple[str, str]], state: ShellState, stdin: str | None, shown: str, depth: int
     ) -> None:
-        """Walk the values of variables that later commands run, such as `GIT_EDITOR='…'`, if they have several words."""
+        """Walk values of variables that later commands run, such as `GIT_EDITOR='…'`, if these have several words."""
         for name, value in assignments:
             if name in _COMMAND_VARIABLES and " " in value.strip():
                 self.shell(value.lstrip("|-"), self.copy(state), stdin, shown, depth + 1)
@@ -401,7 +401,7 @@ class Walk(Expansion):
         return "".join(outputs) if outputs and name not in FILTERS else printed(self, name, words, state, stdin or "")
 
     def inner_of(self, name: str, words: list[str], state: ShellState, stdin: str | None) -> list[programs.Inner]:
-        """Return what a program runs because of its words, of variables with a command, or of a makefile of the line."""
+        """Return what a program runs because of its words, its variables or a makefile of the line."""
         if name == "xargs" and (file := programs.value_of(programs.xargs_options(words)[0], "-a", "--arg-file")):
             stdin = content(self, file, state)
         found = [
