@@ -114,19 +114,19 @@ def against_payload(setting: Setting, sizes: Sequence[int] = SIZES) -> Curve:
 
 
 def against_definitions(setting: Setting, counts: Sequence[int] = DEFINITIONS) -> Curve:
-    """What an agent waits for when no hook matches: with a hub, without one, and for an interpreter alone."""
+    """Measure an event that no hook matches, by the number of hooks, with the daemon and without."""
     with ExitStack() as stack:
         turns: dict[tuple[str, int], Block] = {}
         for count in counts:
             alone = dispatching.with_hooks(setting, count)
-            served = dispatching.with_hooks(setting, count, f"{count}-various-and-hub")
-            stack.enter_context(growth.running_daemon(served))  # first: not below an agent, which we then are
+            served = dispatching.with_hooks(setting, count, f"{count}-various-and-daemon")
+            stack.enter_context(growth.running_daemon(served))  # before any event, which makes this process an agent
             for here in (alone, served):
                 here.begin(dispatching.READ)
-            sent, sent_to_hub = (here.payload(dispatching.READ) for here in (alone, served))
+            sent, sent_to_daemon = (here.payload(dispatching.READ) for here in (alone, served))
             turns[_OURS, count] = alone.block(["/bin/sh", "-c", alone.line], sent)
             turns["python -I -S -c pass", count] = alone.block([alone.python, "-I", "-S", "-c", "pass"], sent)
-            turns["Tenterhook with a hub", count] = served.block(["/bin/sh", "-c", served.line], sent_to_hub)
+            turns["Tenterhook, daemon", count] = served.block(["/bin/sh", "-c", served.line], sent_to_daemon)
         series = _series(turns, setting)
     title = "Time for an event that no hook is for, by the number of hooks defined"
     return Curve("bench-definitions", title, "hooks defined", series, is_log=False)

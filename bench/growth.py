@@ -100,7 +100,7 @@ def rows(setting: Setting) -> Iterator[Row]:
     """Measure one long session, and as many sessions as possible."""
     events = min(MOST_EVENTS, setting.effort.blocks * 1000)
     for sessions, title in ((1, "1 session"), (events // A_SESSION, f"{events // A_SESSION:,} sessions")):
-        what = f"a hub after {events:,} events, {title}"
+        what = f"the daemon after {events:,} events, {title}"
         try:
             grown = measured(setting.directory / f"growth-{sessions}", setting.work_dir, events, sessions)
         except WorkerEnded as reason:

@@ -31,8 +31,8 @@ def counted(counter: Counter, setting: measuring.Setting) -> Iterator[tuple[str,
     various = dispatching.with_hooks(setting, 30)
     bare = least(_isolated(various, [various.python, "-I", "-S", "-c", "pass"]))
     yield REFERENCE, bare
-    with growth.running_daemon(various):  # first: no hub is started below an agent, which we are after an event
-        yield "the bridge in Python, with a hub", least(_bridge(various, dispatching.READ)) - bare
+    with growth.running_daemon(various):  # before any event, which makes this process an agent: none starts below one
+        yield "the bridge in Python, with the daemon", least(_bridge(various, dispatching.READ)) - bare
     yield "the bridge, none of 30 hooks matches", least(_bridge(various, dispatching.READ)) - bare
     yield "the bridge, one guard", least(_bridge(dispatching.with_guard(setting), dispatching.SHELL)) - bare
     once = least(_engine(setting, 1))

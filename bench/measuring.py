@@ -206,7 +206,7 @@ def journaling(setting: Setting) -> Iterator[Row]:
 
 MEASUREMENTS = (
     *(running, journaling, reaching_none, loading, holding_memory),
-    *(dispatching.reaching_none, dispatching.guarding, handing_over.with_a_hub),
+    *(dispatching.reaching_none, dispatching.guarding, handing_over.with_daemon),
     *(looking_up.answers, growth.rows, peers.running),
 )
 

@@ -62,7 +62,7 @@ def rows(setting: Setting, packs: int = PACKS) -> Iterator[Row]:
     yield Row(f"`pack verify`, {of_them}", "`tenterhook --version`", compared, VERIFIED)
     many, none = Installed(home, setting.work_dir), with_hooks(setting, 0, "no-packs-home")
     with ExitStack() as stack:
-        for here in (many, none):  # first: none is started below an agent, which we are after an event
+        for here in (many, none):  # before any event, which makes this process an agent: none starts below one
             stack.enter_context(running_daemon(here))
         yield _reaching_none(setting, "dispatch with the daemon", of_them, many, none)
     yield _reaching_none(setting, "dispatch", of_them, many, none)
