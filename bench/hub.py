@@ -77,7 +77,7 @@ class Hub:
         self.person: str = kept["token"]
 
     async def call(self, token: str, method: str, path: str, body: object = None) -> dict[str, Any]:
-        """One exchange over a connection of its own, as agents do it."""
+        """Send a request over a new connection, as agents do; return the response's body. Raises `Unmeasured`."""
         reader, writer = await asyncio.open_connection(self.host, self.port)
         try:
             writer.write(self._head(token, method, path, body))

@@ -27,7 +27,7 @@ class RealAgent(NamedTuple):
 
 
 def real_agent(name: str) -> RealAgent:
-    """An agent by its name; raises `NotHere`. `node` is on PATH from then on."""
+    """Return an agent by its name, and add `node` to PATH; raises `NotHere`."""
     if name in agents.skipped():
         raise NotHere(agents.skipped()[name])
     folder = str(agents.node())

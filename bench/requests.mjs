@@ -2,7 +2,7 @@
 
 import { createInterface } from "node:readline";
 
-/** `engineFor(commands)` makes an engine, once for each case: a function from a tool's input to the hooks that succeeded. */
+/** `engineFor(commands)` makes an engine for a case: it runs the hooks on a tool's input, and returns how many succeeded. */
 export async function serve(engineFor) {
   const engines = new Map();
   for await (const line of createInterface({ input: process.stdin })) {

@@ -1,4 +1,4 @@
-"""The field tables of the three formats, and the check of definitions against them."""
+"""The fields of the three formats as tables, against which definitions are checked."""
 
 from __future__ import annotations
 

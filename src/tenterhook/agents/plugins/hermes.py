@@ -196,7 +196,7 @@ def _decide(tool_name: str, args: dict[str, Any], given: dict[str, Any]) -> dict
 
 
 def _ask(event: str, given: dict[str, Any], **payload: Any) -> dict[str, Any]:
-    """Send an event to Tenterhook. Return its answer, with the given ones of deny, ask, input, output, context."""
+    """Send an event to Tenterhook. The answer has those of deny, ask, input, output and context that were decided."""
     entry = ENTRIES.get(event)
     if entry is None:
         return {}
