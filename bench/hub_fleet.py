@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tenterhook.approvals.requests import Call, Request
 from tenterhook.hub import inbox
+from tenterhook.hub_client.connection import CONNECT_TIMEOUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -70,7 +71,8 @@ class Address(NamedTuple):
         )
         loop = asyncio.get_running_loop()
         try:
-            transport, exchange = await loop.create_connection(lambda: _Exchange(head.encode() + data), *self)
+            async with asyncio.timeout(CONNECT_TIMEOUT):  # the system tries again after 1, 3, 7 and 15 seconds
+                transport, exchange = await loop.create_connection(lambda: _Exchange(head.encode() + data), *self)
         except OSError as error:
             raise Unavailable(str(error)) from None
         try:

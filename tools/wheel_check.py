@@ -146,7 +146,7 @@ class Check:
         run = (self._pipx, "run", "--spec", str(self.wheel), "tenterhook")
         expect(self.version, _call(*run, "--version", **variables))
         variables["HOME"] = str(commands)  # one without any settings
-        expect("thrown away", _call(*run, "install", "claude-code", "--dry-run", **variables))
+        expect("temporary environment", _call(*run, "install", "claude-code", "--dry-run", **variables))
         return self.say("pipx", "install and run work, and `install` from `run` says that it will not last")
 
     def _with_uv(self, *arguments: str, **variables: str) -> str:

@@ -177,7 +177,7 @@ def test_what_cannot_be_told_is_said(project: Path) -> None:
         HooksCallbacks(engine, say=said.append),
         {"hook_event_name": "SubagentStart", "agent_id": "a1", "agent_type": "x"},
     )
-    assert said == ["tenterhook: Claude Code could not be given at SubagentStart: block: it has no effect"]
+    assert said == ["tenterhook: Claude Code could not be sent at SubagentStart: block: it has no effect"]
 
 
 @pytest.mark.parametrize(("own", "most"), [(None, 7), (3, 3)], ids=["ours", "its own"])

@@ -100,4 +100,4 @@ def test_an_input_that_a_hook_made_is_validated(project: Path) -> None:
     played = play(engine, ScriptedCall("count", {"number": 0}))
     assert "post-tool-call" not in played.names
     (result,) = played.results
-    assert "one that the tool does not take: number" in result
+    assert "one that the tool does not accept: number" in result

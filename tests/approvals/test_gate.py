@@ -178,7 +178,7 @@ def test_ask_is_satisfied_by_nothing_but_an_answer(project: Path, consent: str) 
 
 
 def test_a_session_approval_of_a_forced_question_does_not_answer_the_next(project: Path) -> None:
-    """ask forces it (not satisfied by … session approvals …)"""
+    """An ask forces it: … session approvals … do not answer it."""
     engine, person = engine_of(project, array_hook(said("ask"))), Person(FOR_THE_SESSION, NO)
     gate = Gate(engine.adecide, surfaces=[person])
     assert permit(gate, shell(project)).allowed
@@ -268,7 +268,7 @@ def test_permission_request_says_what_is_asked(project: Path) -> None:
 
 @pytest.mark.parametrize("answer", [said("approve"), said("allow"), 'echo \'{"decision": "allow"}\''])
 def test_hooks_answer_in_either_vocabulary(project: Path, answer: str) -> None:
-    """Hooks answer with `permissionDecision` (or `decision`, here both approve) and `scope` `once` (default)"""
+    """Hooks answer with `permissionDecision` (or `decision`; here both approve) and `scope`, `once` (default) …"""
     engine = engine_of(project, asking(answer))
     told = results(engine)
     permitted = permit(Gate(engine.adecide), shell(project))
@@ -292,7 +292,7 @@ def test_any_deny_wins_at_once_although_others_approve_or_are_slow(project: Path
 
 
 def test_an_approval_counts_only_when_all_have_ended(project: Path) -> None:
-    """an approval counts only when all have ended"""
+    """An approval counts only when all hooks have ended …"""
     engine = engine_of(project, asking(said("approve")), asking("sleep 0.6; touch ended"))
     permitted = permit(Gate(engine.adecide), shell(project))
     assert (permitted.allowed, permitted.by) == (True, "hook")
@@ -304,8 +304,8 @@ def test_an_approval_counts_only_when_all_have_ended(project: Path) -> None:
 )
 @pytest.mark.parametrize("somebody", [True, False])
 def test_an_approval_beside_trouble_is_none(project: Path, trouble: str, somebody: bool) -> None:
-    """… and none failed. No answer, timeout, crash, unreadable answer: **the person is asked**. Nobody there to ask
-    (headless): refused, with the reason."""
+    """… and none failed. No answer, timeout, crash, unreadable answer: **the person is asked**. … If nobody can be
+    asked (headless), the call is refused, with the reason."""
     engine, person = engine_of(project, asking(said("approve")), asking(trouble, timeout=1)), Person(YES)
     told = results(engine)
     gate = Gate(engine.adecide, surfaces=[person] if somebody else [])
@@ -314,7 +314,7 @@ def test_an_approval_beside_trouble_is_none(project: Path, trouble: str, somebod
     assert len(person.asked) == somebody
     if not somebody:
         assert permitted.reason
-        assert permitted.reason.startswith("There is nobody to ask: run command needs an approval. To let ")
+        assert permitted.reason.startswith("There is nobody to ask: run command needs an approval. To allow ")
     assert [event.fields["answered_by"] for event in told] == ["terminal" if somebody else "nobody"]
 
 
@@ -445,14 +445,14 @@ def test_of_two_answers_at_once_the_no_counts(project: Path) -> None:
 
 
 def test_a_surface_that_fails_or_has_nobody_is_no_answer(project: Path) -> None:
-    """Never an implicit approval, never a hang."""
+    """There is never an implicit approval and never a hang."""
     engine = engine_of(project)
     told = results(engine)
     assert permit(Gate(engine.adecide, surfaces=[Broken(), Person(None), Person(YES)]), shell(project)).by == "terminal"
     permitted = permit(Gate(engine.adecide, surfaces=[Broken(), Person(None)]), shell(project))
     assert (permitted.allowed, permitted.by) == (False, "nobody")
     assert permitted.reason
-    assert permitted.reason.startswith("Nobody answered: run command needs an approval. To let ")
+    assert permitted.reason.startswith("Nobody answered: run command needs an approval. To allow ")
     assert [event.fields["decision"] for event in told] == ["approved", "rejected"]
 
 
@@ -519,8 +519,8 @@ def grants(project: Path, *calls: Call) -> list[bool]:
 
 
 def test_for_the_session_shell_covers_the_exact_command_and_directory(project: Path) -> None:
-    """`session` covers, for the life of the process, Shell: the exact command and directory … Never the `action`
-    label"""
+    """An approval for the `session` … covers, for Shell, the exact command and directory; … never the `action`
+    label."""
     calls = [shell(project, line) for line in ("rm a", "rm a", "rm a ", "rm  a", "rm b", "rm a; rm b", "rm a")]
     assert grants(project, *calls) == [True, False, True, True, True, True, False]
     assert grants(project, shell(project), shell(project / "sub"), shell(project)) == [True, True, False]
@@ -572,7 +572,7 @@ def test_for_the_session_other_tools_cover_the_exact_input(project: Path) -> Non
 
 @pytest.mark.parametrize("answer", [YES, Answer(False, "terminal", "session", "no")])
 def test_only_a_yes_for_the_session_lasts(project: Path, answer: Answer) -> None:
-    """`scope` `once` (default) or `session`"""
+    """`scope`, `once` (default) or `session`"""
     person = Person(answer, NO)
     gate = Gate(engine_of(project).adecide, surfaces=[person])
     assert permit(gate, shell(project)).allowed == answer.approved
@@ -581,7 +581,7 @@ def test_only_a_yes_for_the_session_lasts(project: Path, answer: Answer) -> None
 
 
 def test_a_hooks_yes_for_the_session_lasts_as_long_as_the_gate(project: Path) -> None:
-    """`session` covers, for the life of the process …; not restored on resume"""
+    """An approval for the `session` lasts for the life of the process and is not restored on resume."""
     engine = engine_of(project, asking(f"test -e once || {said('approve', scope='session')}; touch once"))
     gate = Gate(engine.adecide)
     assert [permit(gate, shell(project)).by for _ in range(3)] == ["hook", "session", "session"]
@@ -589,7 +589,7 @@ def test_a_hooks_yes_for_the_session_lasts_as_long_as_the_gate(project: Path) ->
 
 
 def test_an_approval_for_the_session_is_as_narrow_as_the_narrowest(project: Path) -> None:
-    """`scope` `once` (default) or `session`: what only one of two hooks says does not last"""
+    """`scope`, `once` (default) or `session`: what only one of two hooks says does not last"""
     engine = engine_of(project, asking(said("approve", scope="session")), asking(said("approve") + " # once"))
     gate = Gate(engine.adecide)
     assert [permit(gate, shell(project)).by for _ in range(2)] == ["hook", "hook"]

@@ -814,7 +814,7 @@ def write_settings(home: Path, text: str) -> Path:
 def test_a_rule_says_what_it_is_about() -> None:
     assert DENIED.said == "never"
     assert "git status" in APPROVED.said
-    assert Rule("deny").said == "your rule for everything says deny"
+    assert Rule("deny").said == "your rule for everything says: deny"
 
 
 # ------------------------------------------------------------------ agents, expiry, where they stand
@@ -950,7 +950,7 @@ def test_a_dry_run_says_which_rule_decides_and_where_it_stands(home: Path, proje
         '[[approvals.rules]]\nanswer = "approve"\ncommand = "git status"\n'
         '[[approvals.rules]]\nanswer = "deny"\ncommand = "git status"\nagent = "codex"\nreason = "not you"\n',
     )
-    said = "rule: approve, your rule for command = 'git status' says approve  (~/.config/tenterhook/config.toml)"
+    said = "rule: approve, your rule for command = 'git status' says: approve  (~/.config/tenterhook/config.toml)"
     assert said in dry_run()
     assert "rule: deny, not you" in dry_run("--agent", "codex")
     assert "rule: none matches" in dry_run(command="git status; rm x")
@@ -971,7 +971,7 @@ def test_a_file_of_rules_that_cannot_be_read_is_an_error_with_a_remedy(tmp_path:
     (tmp_path / "config.toml").write_bytes(text)
     with pytest.raises(HookError) as refused:
         rules.settings(str(tmp_path / "config.toml"))
-    assert "correct it" in refused.value.remedy
+    assert "fix it" in refused.value.remedy
 
 
 @pytest.mark.parametrize("said", ["approve", "deny", "ask"])

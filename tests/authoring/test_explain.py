@@ -26,14 +26,14 @@ def explained(project: Path, event: Event) -> dict[str, Explanation]:
 @pytest.mark.parametrize(
     ("front", "event", "why"),
     [
-        ({"trigger": "Stop"}, shell_call(), "event: it is for Stop"),
+        ({"trigger": "Stop"}, shell_call(), "event: the hook is for Stop"),
         ({"matcher": {"tool": "Write"}}, shell_call(), "tool: 'Write' is not found in 'Shell', 'Bash'"),
-        ({"matcher": {"tool": "Write"}}, Event("pre-tool-call"), "tool: 'Write' is set and the event names no tool"),
+        ({"matcher": {"tool": "Write"}}, Event("pre-tool-call"), "tool: 'Write' is set, but the event has no tool"),
         ({"matcher": {"pattern": "mkfs"}}, shell_call("ls"), "pattern: 'mkfs' is not found in 'ls'"),
         (
             {"matcher": {"pattern": "mkfs"}},
             Event("pre-tool-call", tool_name="Shell"),
-            "pattern: 'mkfs' is set and the event has no input",
+            "pattern: 'mkfs' is set, but the event has no input",
         ),
     ],
 )

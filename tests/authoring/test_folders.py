@@ -50,7 +50,7 @@ def test_one_that_is_there_is_replaced_only_if_asked_and_kept_each_time(tmp_path
     folder = tmp_path / "guard"
     folder.mkdir()
     (folder / "precious").touch()
-    with pytest.raises(HookError, match="there is a hook already"):
+    with pytest.raises(HookError, match="there is already a hook"):
         folders.write(str(folder), FILES, replace=False)
     assert (folder / "precious").exists()
     kept = [folders.write(str(folder), FILES, replace=True) for _ in range(3)]

@@ -154,7 +154,7 @@ class TestSurroundings:
         files = f'[files]\n"a" = {{ link = "{outside}" }}\n"a/b/c" = {{ link = "x" }}\n'
         case(hook(home, "true"), f"{CALL}\n{files}\n[expect]\n")
         result = outcome()
-        assert (result["status"], result["error"]) == ("error", "a/b/c leads out of the case's directory")
+        assert (result["status"], result["error"]) == ("error", "a/b/c is outside the case's directory")
         assert list(outside.iterdir()) == []
 
     def test_files_that_nobody_may_read_are_removed_all_the_same(self, home: Path, project: Path) -> None:

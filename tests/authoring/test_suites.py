@@ -72,7 +72,7 @@ class TestTrust:
         assert ended.returncode == 1
         assert "not trusted: guard" in ended.stdout
         assert "its 1 case file did not run" in ended.stdout
-        assert "tenterhook trust guard; for this once: --trust-project" in ended.stdout
+        assert "tenterhook trust guard; to run it this once: --trust-project" in ended.stdout
         assert "0 passed, 1 hook not trusted" in ended.stdout
         assert not (tmp_path / "ran").exists()
         assert not (tmp_path / "set-up").exists()

@@ -193,7 +193,7 @@ def test_an_event_that_looks_at_the_result_keeps_to_its_matcher(home: Path, proj
 def test_where_no_example_is_known_it_says_so(home: Path, project: Path, matcher: tuple[str, str]) -> None:
     made = tenterhook("new", "guard", "--on", "pre-tool-call", *matcher, "--reason", "Not this.")
     assert made.returncode == 0
-    assert f"to do: no example is known that '{matcher[1]}' finds: add a case with one to cases/" in made.stdout
+    assert f"to do: no example is known that matches '{matcher[1]}': add a case with one to cases/" in made.stdout
     report = tried("guard")
     assert (report["status"], [each["actual"]["ran"] for each in report["cases"]]) == (0, [False])
 

@@ -51,7 +51,7 @@ def test_children_that_a_hook_leaves_behind_are_ended(home: Path, project: Path,
     case(hook(home, script), f"{CALL}\n[expect]\n")
     result = outcome()
     assert result["status"] == "passed"
-    assert result["actual"]["notes"] == ["it left 2 processes behind, which would go on; ended"]
+    assert result["actual"]["notes"] == ["it left 2 processes running; killed"]
     found = [int(pid) for pid in pids.read_text().split()]
     assert len(found) == 2
     until(lambda: not any(alive(pid) for pid in found))

@@ -40,7 +40,7 @@ def each(*calls: dict[str, Any]) -> list[Answer]:
 
 @pytest.mark.parametrize("hook", FAMILIES)
 def test_pre_tool_call_runs_first(play: Play, hook: str) -> None:
-    """`pre-tool-call` runs first: deny refuses, approve skips the question"""
+    """`pre-tool-call` runs first. A deny refuses the call. An approve skips the question."""
     play.hook(hook, "\n".join([when("touch never", block("never this")), when("touch vetted", permission("approve"))]))
     asked = play.hook("folder permission-request")
     session = play.run(*each(shell("touch never"), shell("touch vetted"), shell("touch other")), mode="ask")
@@ -65,7 +65,7 @@ def test_allow_is_no_objection_and_skips_nothing(play: Play) -> None:
 
 @pytest.mark.parametrize("hook", [FAMILIES[0], pytest.param(FAMILIES[1], marks=pytest.mark.thorough)])
 def test_ask_forces_the_question(play: Play, hook: str) -> None:
-    """ask forces it (not satisfied by allow rules, session approvals or an auto-approve mode)"""
+    """An ask forces it: allow rules, session approvals and an auto-approve mode do not answer it."""
     play.rules.append({"tool": "Shell", "command": "touch ruled", "answer": "approve"})
     # the first time it has no objection, and a session approval is given; the second time it asks
     again = f"if test -e ran; then {answer(decision='ask', reason='sure?')}; fi"
@@ -178,7 +178,7 @@ def test_permission_request_carries_what_is_asked(play: Play) -> None:
 
 
 def test_a_hook_answers_with_either_word_and_a_scope(play: Play) -> None:
-    """Hooks answer with `permissionDecision` (or `decision`, here both approve) and `scope` `once` (default) or
+    """Hooks answer with `permissionDecision` (or `decision`; here both approve) and `scope`, `once` (default) or
     `session`."""
     said = {
         "one": permission("approve"),
@@ -215,7 +215,7 @@ def test_any_deny_wins_at_once(play: Play) -> None:
 
 
 def test_an_approval_counts_only_when_all_have_ended_and_none_failed(play: Play) -> None:
-    """an approval counts only when all have ended and none failed"""
+    """An approval counts only when all hooks have ended and none failed."""
     play.hook("array PermissionRequest", permission("approve"))
     trouble = [
         when("touch late", "sleep 0.5; touch over"),
@@ -235,8 +235,8 @@ def test_an_approval_counts_only_when_all_have_ended_and_none_failed(play: Play)
 
 @pytest.mark.parametrize("hook", ["folder permission-request", "array PermissionRequest"])
 def test_without_an_answer_the_person_is_asked_and_if_nobody_is_there_it_is_refused(play: Play, hook: str) -> None:
-    """No answer, timeout, crash, unreadable answer: **the person is asked** … Nobody there to ask (headless): refused,
-    with the reason. Never an implicit approval, never a hang."""
+    """No answer, timeout, crash, unreadable answer: **the person is asked** … If nobody can be asked (headless), the
+    call is refused, with the reason. There is never an implicit approval and never a hang."""
     script = [
         when("touch crash", "kill -9 $$"),
         when("touch slow", "sleep 60"),
@@ -291,8 +291,8 @@ def test_an_approval_that_skips_the_question_is_not_for_an_input_changed_since(p
 
 
 def test_session_scope_of_shell_is_the_exact_command(play: Play) -> None:
-    """`session` covers, for the life of the process, Shell: the exact command and directory …
-    Never the `action` label"""
+    """An approval for the `session` … covers, for Shell, the exact command and directory; … never the `action`
+    label."""
     asked = play.hook("array PermissionRequest", permission("approve", scope="session"))
     lines = ["echo x >> a", "echo x >> a", "echo x  >> a", "echo x >> b", "echo x >> a"]
     play.run(*each(*map(shell, lines)), mode="ask")
@@ -435,8 +435,8 @@ def test_a_hooks_answer_withdraws_the_question(play: Play) -> None:
 
 
 def test_a_persons_yes_for_the_session_and_their_no(play: Play) -> None:
-    """`session` covers, for the life of the process, Shell: the exact command and directory (7). `tool_rejected` and
-    `max_steps` fire but are not overridden (8)."""
+    """An approval for the `session` covers, for Shell, the exact command and directory (7). Stops with `tool_rejected`
+    and `max_steps` fire but are not overridden (8)."""
     play.hook("array PermissionRequest", "exit 1")
     result, stop = play.hook("folder permission-result"), play.hook("folder pre-agent-turn-stop", block("go on"))
     failed, succeeded = play.hook("folder post-tool-call-failure"), play.hook("folder post-tool-call")

@@ -110,7 +110,7 @@ def test_asynchronous_hooks_that_run_for_longer_are_counted(play: Play) -> None:
         play.hook("table session_end", "until [ -e go ]; do sleep 0.05; done", async_=True, name=f"slow{number}")
     session = waiting(play, 0.1).run("Done.")
     (play.project / "go").touch()
-    assert "2 asynchronous hooks still run; tenterhook log shows how they end" in session.shown
+    assert "2 asynchronous hooks are still running; tenterhook log shows how they end" in session.shown
 
 
 def test_without_asynchronous_hooks_a_single_turn_waits_for_nothing(play: Play) -> None:

@@ -16,7 +16,7 @@ LONG: tuple[Answer, ...] = ({"calls": [shell("echo early work")], "tokens": {"in
 
 @pytest.mark.parametrize("says", ["deny", "allow"])
 def test_context_of_a_compaction_goes_with_the_next_request(play: Play, says: str) -> None:
-    """`additional_context` is sent: … else with the next request; also if there is no compaction, or it fails"""
+    """`additional_context` is sent: … otherwise with the next request; also if there is no compaction, or it fails"""
     play.settings["compact_above"] = 1000
     play.hook("folder pre-context-compact", answer(decision=says, reason="no", additional_context="keep the plan"))
     long: Answer = {"calls": [shell("true")], "tokens": {"input": 2000}}

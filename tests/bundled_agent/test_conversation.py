@@ -32,8 +32,8 @@ LIMIT = "stop-hook limit reached ({} per turn); letting the agent stop"
 
 @pytest.mark.parametrize("hook", ["folder pre-agent-turn-stop", "table before_stop"])
 def test_folder_and_table_hooks_may_continue_a_turn_three_times(play: Play, hook: str) -> None:
-    """Stop: folder and table hooks may continue a turn three times, at the fourth stop they are not asked. The reason
-    enters as `[Hook blocked stop: <reason>]` … the agent says when a limit was reached."""
+    """Stop: folder and table hooks may continue a turn three times; at the fourth stop they are not asked. … The
+    reason enters the conversation as `[Hook blocked stop: <reason>]` … the agent says when a limit was reached."""
     heard = play.hook(hook, block("not yet"))
     session = play.run("One.", "Two.", "Three.", "Four.", "Never said.")
     assert [request.users[1:] for request in session.by()] == [[BLOCKED] * number for number in range(4)]
@@ -44,8 +44,8 @@ def test_folder_and_table_hooks_may_continue_a_turn_three_times(play: Play, hook
 
 
 def test_array_hooks_may_continue_a_turn_once(play: Play) -> None:
-    """array hooks once, then they are asked again with `stop_hook_active: true` and a block is ignored. The reason
-    enters … as a bare user message (array)."""
+    """Array hooks may continue it once. After that they are asked again with `stop_hook_active: true`, and a block is
+    ignored … The reason enters the conversation … as a bare user message (array)."""
     heard = play.hook("array Stop", block("not yet"))
     session = play.run("One.", "Two.", "Never said.")
     assert [request.users[1:] for request in session.by()] == [[], ["not yet"]]
@@ -55,7 +55,7 @@ def test_array_hooks_may_continue_a_turn_once(play: Play) -> None:
 
 
 def test_families_count_separately_and_start_anew_with_each_user_turn(play: Play) -> None:
-    """Families count separately and start anew with each user turn; the agent says when a limit was reached."""
+    """The format families are counted separately, and the counts start again with each user turn."""
     folder, array = play.hook("folder pre-agent-turn-stop", block("not yet")), play.hook("array Stop", block("bare"))
     words = [f"{number}." for number in range(6)]
     first = play.run(*words)
@@ -125,7 +125,7 @@ def test_a_turn_that_nobody_blocks_may_end_with_its_last_step(play: Play) -> Non
 
 
 def test_context_beside_a_result_does_not_have_a_turn_go_on_that_is_over(play: Play) -> None:
-    """`tool_rejected` and `max_steps` fire but are not overridden; … else with the next request"""
+    """`tool_rejected` and `max_steps` fire but are not overridden; … otherwise with the next request"""
     play.settings["max_steps"] = 1
     play.hook("folder post-tool-call", answer(additional_context="it is hot"))
     first = play.run([shell("true")], "Never said.", exits=1)
@@ -168,8 +168,8 @@ def test_a_refused_call_counts_as_failed_and_its_reason_is_shown(play: Play) -> 
 
 
 def test_a_command_that_exits_with_non_zero_counts_as_failed(play: Play) -> None:
-    """So does a command that exits with non-zero: `error` is what it printed, `exit_code` its status. The model gets
-    its output as ever."""
+    """A shell command that exits with a non-zero status also counts as failed: `error` is what it printed, `exit_code`
+    its status … The model gets output and status as a result."""
     heard = {
         name: play.hook(name)
         for name in ("folder after_tool_failure", "table after_tool_failure", "array PostToolUseFailure")
@@ -272,7 +272,7 @@ def test_a_blocks_reason_is_kept_as_a_hook_result_and_not_sent_later(play: Play)
 
 def test_additional_context_is_sent_where_it_belongs(play: Play) -> None:
     """`additional_context` is sent: of pre-session hooks with the system context, of prompt hooks after the prompt, of
-    tool hooks beside the result, of subagent hooks in its prompt, else with the next request."""
+    tool hooks beside the result, of subagent hooks in its prompt, otherwise with the next request."""
     play.settings["compact_above"] = 1000
 
     def knows(hook: str, context: str) -> None:
@@ -319,7 +319,7 @@ def test_additional_context_is_sent_where_it_belongs(play: Play) -> None:
 
 
 def test_context_of_a_stop_gate_is_sent_with_the_next_request(play: Play) -> None:
-    """`additional_context` is sent: … else with the next request."""
+    """`additional_context` is sent: … otherwise with the next request."""
     said = answer(decision="deny", reason="not yet", additional_context="CONTEXT-stop")
     play.hook("folder pre-agent-turn-stop", f"test -e stopped || {said}; touch stopped")
     session = play.run("One.", "Two.")
@@ -513,7 +513,7 @@ def test_entries_that_install_wrote_into_kimis_settings_are_no_hooks(play: Play)
 
 
 def test_a_file_of_kimi_that_is_named_too_is_read_once(play: Play) -> None:
-    """A file … with two names, or behind a link, is read once. (2)"""
+    """A file … that has two names, or is reached through a link, is read once. (2)"""
     heard = play.hook("table before_tool", "")
     (play.home / ".kimi").mkdir()
     file = play.home / ".kimi" / "config.toml"
@@ -546,7 +546,7 @@ def test_the_report_counts_what_hooks_did(play: Play) -> None:
 
 
 def test_context_of_a_stop_goes_with_the_next_request_also_of_another_process(play: Play) -> None:
-    """`additional_context` is sent: … else with the next request"""
+    """`additional_context` is sent: … otherwise with the next request"""
     play.hook("folder pre-agent-turn-stop", answer(additional_context="for later"))
     context = '<hook_context event="pre-agent-turn-stop">for later</hook_context>'
     play.run("One.", prompt="first")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def test_a_session_of_observers_that_all_object_is_as_one_without_them(life: Life) -> None:
-    """*Observer*: nothing the hook says changes anything."""
+    """*Observer* means that the hook's answer changes nothing."""
     assert life.session.report["outcome"] == "success"
     assert life.session.answer in ENDS
     assert (life.play.project / "made.txt").read_text() == "made\n"
@@ -34,7 +34,7 @@ def test_a_session_of_observers_that_all_object_is_as_one_without_them(life: Lif
 
 @pytest.mark.parametrize(("event", "family"), OBSERVED)
 def test_an_observers_deny_is_shown_with_a_note_and_the_verdict_is_none(life: Life, event: str, family: str) -> None:
-    """*Observer*: … the run shows its `deny` with a note, the verdict is `none`."""
+    """*Observer*: … a `deny` is shown on the run with a note, and the verdict is `none`."""
     (row,) = (row for row in ROWS if row.folder == event)
     assert life.sent(event, family)
     kept = life.session.verdicts(event)
@@ -57,7 +57,7 @@ def test_an_observers_deny_is_shown_with_a_note_and_the_verdict_is_none(life: Li
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.folder)
 def test_a_hook_is_sent_the_event_under_the_name_it_declared_itself(life: Life, row: Any) -> None:
-    """Every name in a row means the same event … A hook is sent the event under **the name it declared itself**."""
+    """All names in a row mean the same event … A hook is sent the event under **the name it declared**."""
     assert {sent["event_type"] for sent in life.sent(row.folder, "folder")} == {row.folder}
     assert {sent["event_type"] for sent in life.sent(row.folder, "table")} == {row.table}
     assert {sent["hook_event_name"] for sent in life.sent(row.folder, "array")} == {row.array}
@@ -149,7 +149,7 @@ def test_post_agent_turn_is_told_of_the_turn_when_it_is_over(life: Life) -> None
     ],
 )
 def test_pre_agent_turn_stop_a_block_means_the_agent_goes_on(play: Play, hook: str, message: str) -> None:
-    """`pre-agent-turn-stop`, `before_stop`, `Stop`: the agent goes on, the reason in its context"""
+    """`pre-agent-turn-stop`, `before_stop`, `Stop`: the agent goes on, with the reason in its context"""
     heard = play.hook(hook, f"test -e fixed || {{ {block('the tests fail')}; }}")
     session = play.run("I am done.", [shell("touch fixed")], "Now I am.")
     assert [request.users[1:] for request in session.by()] == [[], [message], [message]]
@@ -325,7 +325,7 @@ def test_pre_tool_call_a_modified_input_is_what_runs(play: Play, hook: str) -> N
 
 @pytest.mark.parametrize("status", [0, 3], ids=["success", "failure"])
 def test_a_modified_output_is_all_that_the_model_and_the_session_have_of_a_result(play: Play, status: int) -> None:
-    """`modified_output` is all that the model, the session and its record have of a result or an error (8)"""
+    """`modified_output` is all that the model, the session and the session's record have of a result or an error (8)"""
     for event in ("post-tool-call", "post-tool-call-failure"):
         play.hook(f"folder {event}", answer(modified_output="KEY=[redacted]", additional_context="a key was here"))
     session = play.run([shell(f"printf '%s%s' se cret; exit {status}")], "Done.")
@@ -338,7 +338,7 @@ def test_a_modified_output_is_all_that_the_model_and_the_session_have_of_a_resul
 
 
 def test_a_modified_output_replaces_the_reason_of_a_refused_call_and_the_error_of_an_unknown_one(play: Play) -> None:
-    """A refused call's reason is an error in this sense (8)"""
+    """The reason of a refused call is an error in this sense (8)"""
     play.hook("folder pre-tool-call", when("touch forbidden", block("a secret reason")))
     play.hook("folder post-tool-call-failure", answer(modified_output="another error"))
     session = play.run([shell("touch forbidden")], [tool("NoSuchTool")], "Done.")

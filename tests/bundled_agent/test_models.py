@@ -21,7 +21,7 @@ FILE = "/home/me/.config/tenterhook/config.toml"
 def test_without_a_model_it_is_said_how_to_name_one(project: Path) -> None:
     ended = tenterhook("agent", "go", stdin=subprocess.DEVNULL)
     assert ended.returncode == 1
-    assert "no model is named" in ended.stderr
+    assert "no model is configured" in ended.stderr
     assert "scripted:FILE" in ended.stderr
     assert "config.toml" in ended.stderr
 

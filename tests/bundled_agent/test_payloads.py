@@ -64,8 +64,8 @@ def test_every_row_has_its_fields() -> None:
 @pytest.mark.parametrize("event", FIELDS)
 @pytest.mark.parametrize("family", ["folder", "table"])
 def test_folder_and_table_hooks_are_sent_the_fields_of_the_event(life: Life, event: str, family: str) -> None:
-    """Folder and table: `event_type`, `timestamp` (ISO 8601), `session_id`, `work_dir`, `context` … and where the event
-    has them …"""
+    """Folder and table hooks are sent `event_type`, `timestamp` (ISO 8601), `session_id`, `work_dir` and `context` …,
+    and the fields that the event has."""
     for sent in life.sent(event, family):
         assert set(sent) == _BASE | FIELDS[event][0]
         assert (sent["session_id"], sent["work_dir"]) == (life.session.id, str(life.play.project))
@@ -75,7 +75,7 @@ def test_folder_and_table_hooks_are_sent_the_fields_of_the_event(life: Life, eve
 
 @pytest.mark.parametrize("event", FIELDS)
 def test_array_hooks_are_sent_their_columns(life: Life, event: str) -> None:
-    """Array: `hook_event_name`, `session_id`, `cwd`, and S1's columns"""
+    """Array hooks are sent `hook_event_name`, `session_id`, `cwd`, and S1's columns."""
     for sent in life.sent(event, "array"):
         assert set(sent) == _ARRAY_BASE | FIELDS[event][1]
         assert (sent["session_id"], sent["cwd"]) == (life.session.id, str(life.play.project))
@@ -176,7 +176,7 @@ def test_a_prompt_is_text_or_a_list_of_content_parts(life: Life) -> None:
 
 
 def test_a_tools_call_result_and_error(life: Life) -> None:
-    """`tool_name`, `tool_input`, `tool_use_id`, `tool_output`, `error` … `tool_output` cut at 2000 characters"""
+    """`tool_name`, `tool_input`, `tool_use_id`, `tool_output`, `error` … `tool_output` is cut at 2000 characters"""
     before, after = life.sent("pre-tool-call", "folder"), life.sent("post-tool-call", "folder")
     names = ["Shell", "ReadFile", "ReadFile", "Task", "Task", "Glob"]
     assert [sent["tool_name"] for sent in before] == names

@@ -77,7 +77,7 @@ def test_an_asynchronous_hook_that_fails_is_shown_when_it_ends(play: Play) -> No
     session = play.run([SLOW], "Done.", options=["--debug"])
     lines = session.shown.splitlines()
     assert "  ! later (pre-tool-call, async) failed: exit 7: lost the line" in lines
-    assert "  hook objects (before_tool, async) said: not that; it decides nothing here" in lines
+    assert "  hook objects (before_tool, async) said: not that; it cannot decide anything here" in lines
     assert any("[ASYNC] Completed hook 'later' in " in line and "success=False" in line for line in lines)
     assert any("[ASYNC] Completed hook 'fine' in " in line and "success=True" in line for line in lines)
     assert "[HOOK DEBUG] Reason: exit 7: lost the line" in lines
@@ -121,7 +121,7 @@ def test_what_an_observer_objects_to_is_shown(play: Play, hook: str) -> None:
     session = play.run("Done.")
     event = hook.split()[1]
     (line,) = (line for line in session.shown.splitlines() if "the tests were not run" in line)
-    assert f"({event}) said: the tests were not run; it decides nothing here" in line
+    assert f"({event}) said: the tests were not run; it cannot decide anything here" in line
 
 
 # ------------------------------------------------------------------ refusals

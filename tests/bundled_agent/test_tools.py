@@ -61,7 +61,7 @@ def test_shell_says_how_a_command_ended_if_not_well(project: Path) -> None:
     assert run(project, "exit 1") == "[exit status 1]"
     assert run(project, "no-such-program-at-all").endswith("[exit status 127]")
     assert run(project, "echo 'oh").endswith("[exit status 2]")
-    assert run(project, "echo some; kill -9 $$") == "some\n[ended by signal 9]"
+    assert run(project, "echo some; kill -9 $$") == "some\n[killed by signal 9]"
 
 
 @pytest.mark.parametrize(("command", "code"), [("exit 3", 3), ("no-such-program-at-all", 127), ("kill -9 $$", 137)])
@@ -83,20 +83,20 @@ def test_shell_ends_a_command_with_all_it_has_started_at_its_timeout(project: Pa
         run(project, script, timeout=1)
     assert time.monotonic() - begun < LONG / 2
     assert "begun" in str(failed.value)
-    assert "ended after 1 s" in str(failed.value)
+    assert "killed after 1 s" in str(failed.value)
     for name in ("child", "parent"):
         ended(project / name)
 
 
 def test_shell_ends_a_command_that_ignores_being_asked(project: Path) -> None:
-    with pytest.raises(ToolFailed, match=r"ended after 0\.5 s"):
+    with pytest.raises(ToolFailed, match=r"killed after 0\.5 s"):
         run(project, f"trap '' TERM INT HUP; echo $$ > self; while true; do sleep {LONG}; done", timeout=0.5)
     ended(project / "self")
 
 
 @pytest.mark.parametrize("timeout", [0, -5])
 def test_shell_gives_every_command_a_moment(project: Path, timeout: float) -> None:
-    with pytest.raises(ToolFailed, match="ended after"):
+    with pytest.raises(ToolFailed, match="killed after"):
         run(project, f"sleep {LONG}", timeout=timeout)
 
 

@@ -38,7 +38,7 @@ def test_one_prompt_is_one_turn_and_its_session_is_listed(script: str, run: Run)
         (["--sessions", "--resume"], 64, "cannot be combined"),
         ([" "], 64, "the prompt is empty"),
         (["go", "--mode", "nope"], 64, "--mode"),
-        (["go", "--resume"], 1, "there is no session of"),
+        (["go", "--resume"], 1, "there is no session in"),
         (["go", "--model", "scripted:nowhere.yaml"], 1, "nowhere.yaml"),
     ],
 )
@@ -49,4 +49,4 @@ def test_what_cannot_be_run_is_said(project: Path, run: Run, arguments: list[str
 
 
 def test_where_no_session_was_it_says_how_to_start_one(project: Path, run: Run) -> None:
-    assert run("agent", "--sessions").out == f"no session of {project}; start one: tenterhook agent\n"
+    assert run("agent", "--sessions").out == f"no sessions in {project}; start one: tenterhook agent\n"

@@ -60,7 +60,7 @@ def test_a_person_finds_an_agent_guards_it_and_sees_that_it_is_newer_than_what_w
     text = listed()
     assert (row("claude-code")[-1], row("codex")[-1], row("qwen")[-1]) == ("yes", "yes", "no")
     assert "not guarded:" not in text
-    assert text.splitlines()[-1] == "another version than was proven: tenterhook doctor claude-code --live"
+    assert text.splitlines()[-1] == "not the version that was proven: tenterhook doctor claude-code --live"
 
 
 def test_programs_are_told_the_same(project: Path, programs: Path) -> None:

@@ -114,8 +114,8 @@ def test_an_old_id_is_refused_with_what_to_do(run: Run, home: Path, name: str) -
         os.utime(file, (time.time() - 4000,) * 2)
     ended = run("allow", name, "--yes")
     assert ended.status == 1
-    assert f"{name} is too old" in ended.err
-    assert "let the agent try it again" in ended.err
+    assert f"{name} has expired" in ended.err
+    assert "let the agent retry it" in ended.err
 
 
 def test_it_is_refused_below_an_agent(run: Run, name: str) -> None:

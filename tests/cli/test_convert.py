@@ -30,7 +30,7 @@ def test_what_cannot_be_carried_is_listed_and_the_status_is_three(project: Path)
     assert ended.returncode == 3
     assert list(tomllib.loads(ended.stdout)["hooks"]) == ["before_tool"]
     lines = ended.stderr.splitlines()
-    assert lines[0] == "carried: 1 of 2 hooks"
+    assert lines[0] == "converted: 1 of 2 hooks"
     start = lines.index("lost: 2, which the table format cannot express")
     assert lines[start + 1] == "  PreToolUse[0] fail_mode closed  config.toml:1 a block is lost"
     assert "fail" in lines[start + 2]
@@ -43,14 +43,14 @@ def test_folders_go_where_they_are_told_or_into_the_current_directory(project: P
     ended = tenterhook("convert", source, "--to", "folder")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.splitlines() == [
-        "carried: 1 of 1 hook; nothing is lost, and nothing has to be checked",
+        "converted: 1 of 1 hook; nothing is lost, and nothing has to be checked",
         "  hook   event        from",
         "  guard  before_tool  config.toml:1",
     ]
     assert [hook.name for hook in read(project / "guard")] == ["guard"]
     ended = tenterhook("convert", source, "--to", "folder", "--out", "new/hooks")
     assert ended.returncode == 0
-    assert ended.stdout.startswith("carried: 1 of 1 hook to new/hooks; nothing is lost")
+    assert ended.stdout.startswith("converted: 1 of 1 hook to new/hooks; nothing is lost")
     assert sorted(tree(project / "new")) == [
         *("hooks", "hooks/guard", "hooks/guard/HOOK.md", "hooks/guard/scripts", "hooks/guard/scripts/run.sh")
     ]
@@ -60,7 +60,7 @@ def test_folders_go_where_they_are_told_or_into_the_current_directory(project: P
 def test_with_out_the_file_is_written_and_named(project: Path, to: str) -> None:
     ended = tenterhook("convert", config(project), "--to", to, "--out", f".{to}/new.file")
     assert ended.returncode in (0, 3)
-    assert ended.stdout.startswith(f"carried: 1 of 1 hook to .{to}/new.file")
+    assert ended.stdout.startswith(f"converted: 1 of 1 hook to .{to}/new.file")
     assert (project / f".{to}/new.file").stat().st_mode & 0o777 == 0o644
     assert list((project / f".{to}").iterdir()) == [project / f".{to}/new.file"]
 
@@ -106,7 +106,7 @@ def test_a_file_without_a_hook_is_not_written(project: Path) -> None:
     for to in ("table", "folder"):
         ended = tenterhook("convert", source, "--to", to, "--out", "new")
         assert (ended.returncode, ended.stdout) == (3, "")
-        assert "no hook is left" in ended.stderr
+        assert "no hook can be converted" in ended.stderr
         assert not (project / "new").exists()
 
 

@@ -32,19 +32,19 @@ def ended(home: Path) -> Iterator[None]:
 
 def test_there_is_one_and_then_there_is_none(home: Path) -> None:
     assert tenterhook("daemon", "start").stdout == (
-        "the daemon runs in the background; stop it with: tenterhook daemon stop\n"
+        "the daemon is running in the background; stop it with: tenterhook daemon stop\n"
     )
     pid = SERVICE.process_id()
     assert pid is not None
     again = tenterhook("daemon", "start")
-    assert (again.returncode, "a daemon runs already, in the background" in again.stderr) == (1, True)
+    assert (again.returncode, "a daemon is already running, in the background" in again.stderr) == (1, True)
     status = tenterhook("daemon", "status")
-    assert (status.returncode, f"runs as process {pid}, in the background" in status.stdout) == (0, True)
+    assert (status.returncode, f"is running as process {pid}, in the background" in status.stdout) == (0, True)
     said = json.loads(tenterhook("daemon", "status", "--json").stdout)
     assert said == {"schema": 1, "running": pid, "enabled": True, "outdated": False, "log": SERVICE.log}
-    assert tenterhook("daemon", "stop").stdout == "the daemon has ended\n"
+    assert tenterhook("daemon", "stop").stdout == "the daemon has stopped\n"
     assert not alive(pid)
-    assert tenterhook("daemon", "stop").stdout == "no daemon runs\n"
+    assert tenterhook("daemon", "stop").stdout == "the daemon is not running\n"
     assert tenterhook("daemon", "status").returncode == 1
     assert not os.path.exists(SERVICE.file)
 
@@ -72,7 +72,7 @@ def test_install_starts_it_and_the_last_uninstall_stops_it(home: Path) -> None:
     assert SERVICE.process_id() == pid
     assert "the daemon" not in tenterhook("uninstall", "codex", "--yes").stdout
     assert SERVICE.process_id() == pid
-    assert "the daemon has ended" in tenterhook("uninstall", "claude-code", "--yes").stdout
+    assert "the daemon has stopped" in tenterhook("uninstall", "claude-code", "--yes").stdout
     assert not alive(pid)
     assert SERVICE.config() is None
 
@@ -112,9 +112,9 @@ def test_a_hub_without_pages_is_the_daemon(home: Path) -> None:
     said = json.loads(started.stdout)
     assert (said["url"], said["pid"]) == (None, SERVICE.process_id())
     stopped = tenterhook("hub", "stop")
-    assert stopped.stdout == "the daemon has ended\n"
-    assert stopped.stderr == "no hub runs; to stop the daemon, say: tenterhook daemon stop\n"
-    assert tenterhook("hub", "stop").stdout == "no hub runs\n"
+    assert stopped.stdout == "the daemon has stopped\n"
+    assert stopped.stderr == "no hub is running; to stop the daemon: tenterhook daemon stop\n"
+    assert tenterhook("hub", "stop").stdout == "no hub is running\n"
 
 
 @pytest.mark.parametrize("option", [("--listen", "127.0.0.1:0"), ("--database", "x.db"), ("--insecure",)])

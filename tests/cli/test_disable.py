@@ -192,7 +192,7 @@ def test_a_projects_hook_is_disabled_in_ones_own_settings(home: Path, project: P
 def test_settings_that_cannot_be_edited_are_left_alone(home: Path) -> None:
     settings(home).write_text("hooks = { enabled = true }\n")
     said = refused("disable", "guard", "--yes")
-    assert "hooks.toml: line 1: `hooks.disable` is written in a way that cannot be edited and restored" in said
+    assert "hooks.toml: line 1: `hooks.disable` is written in a form that cannot be edited and restored" in said
     assert "write [hooks] and [[hooks.disable]] as tables of their own, not inline" in said
     assert settings(home).read_text() == "hooks = { enabled = true }\n"
 

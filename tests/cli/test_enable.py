@@ -34,7 +34,7 @@ def test_where_everything_is_switched_off_enable_says_what_to_do(home: Path, pro
     (user_hooks(home) / "hooks.toml").write_text("[hooks]\nenabled = false\n")
     status, _, said = run("enable", "guard")
     assert status == 1
-    assert "~/.config/agents/hooks/hooks.toml:2 switches off every hook it governs: enabled = false" in said
+    assert "~/.config/agents/hooks/hooks.toml:2 disables every hook that it applies to: enabled = false" in said
     assert "set it to true there" in said
 
 

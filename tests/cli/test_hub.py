@@ -92,7 +92,7 @@ def test_a_hub_that_could_not_serve_is_not_started(run: Run, arguments: list[str
 
 
 def test_stopping_where_none_runs_is_no_error(run: Run) -> None:
-    assert run("hub", "stop")[:2] == (0, "no hub runs\n")
+    assert run("hub", "stop")[:2] == (0, "no hub is running\n")
 
 
 def test_an_agent_that_is_guarded_may_not_decide_who_answers(database: Path) -> None:

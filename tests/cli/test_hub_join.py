@@ -35,7 +35,7 @@ def test_what_is_no_token_is_refused_before_the_hub_is_asked(run: Run, token: Pa
     token.write_text(text)
     ended = run("hub", "join", NOBODY, "--token-file", token, "--yes")
     assert ended.status == 1
-    assert "there is no token" in ended.err
+    assert "no token was given" in ended.err
     assert "tenterhook hub token add" in ended.err
 
 
@@ -49,5 +49,5 @@ def test_what_is_no_address_is_refused(run: Run, token: Path, url: str) -> None:
 def test_without_a_hub_status_and_leave_say_so(run: Run) -> None:
     said = json.loads(run("hub", "status", "--json").out)
     assert said == {"schema": 1, "running": None, "background": False, "joined": False}
-    assert "no hub was joined" in run("hub", "status").out
-    assert run("hub", "leave") == (0, "no hub was joined\n", "")
+    assert "this machine has not joined a hub" in run("hub", "status").out
+    assert run("hub", "leave") == (0, "this machine has not joined a hub\n", "")

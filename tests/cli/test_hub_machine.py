@@ -63,6 +63,6 @@ def test_a_hub_that_is_away_does_not_keep_an_agent_from_being_installed(home: Pa
     assert "tenterhook install claude-code   so that its questions reach the hub" in tenterhook().stdout
     installed = tenterhook("install", "claude-code", "--no-daemon")
     assert installed.returncode == 0
-    assert "it asks at the hub, too, before each call that it would ask its person about" in installed.stdout
+    assert "it asks at the hub, too, before each call that it would ask its user about" in installed.stdout
     assert "no hook on tool calls yet" not in installed.stdout
     assert about("claude-code")["connected"] is True

@@ -50,7 +50,7 @@ def with_tailscale(folder: Path, script: str) -> dict[str, str]:
 def test_without_a_hub_it_says_how_to_start_one(home: Path) -> None:
     ended = tenterhook("hub", "share")
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert "no hub runs on this machine" in ended.stderr
+    assert "this account has no hub running on this machine" in ended.stderr
     assert "tenterhook hub start" in ended.stderr
 
 
@@ -75,7 +75,7 @@ def test_a_hub_of_this_machine_only_gets_three_ways_and_no_code(local_hub: hubs.
         (
             'echo \'{"BackendState": "Running", "CertDomains": ["laptop.invalid"]}\'',
             "https://laptop.invalid: ",
-            "does it lead to",
+            "does it point to",
         ),
     ],
 )
@@ -119,7 +119,7 @@ def test_a_certificate_that_nobody_vouches_for_is_not_shared(local_hub: hubs.Hub
         assert "certificate" in check["what"]
         first, second = shared(local_hub, url, SSL_CERT_FILE=str(certificate))["checks"]
     assert first["ok"]
-    assert "does not know this name" in second["what"]
+    assert "does not know that this is its address" in second["what"]
     assert f"--public-url {url}" in second["remedy"]
 
 
@@ -130,7 +130,7 @@ def test_another_hub_at_the_address_is_not_shared(local_hub: hubs.Hub, tmp_path:
         options = ("--listen", f"127.0.0.1:{port}", "--public-url", url)
         with hubs.running(tmp_path / "other", *options):
             *_, check = shared(local_hub, url, SSL_CERT_FILE=str(certificate))["checks"]
-    assert check["what"] == "what answers there is not this hub"
+    assert check["what"] == "another server answers there, not this hub"
 
 
 def test_a_proxy_that_does_not_say_tls_is_named_with_what_to_do(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ def written(home: Path, **fields: Any) -> None:
 
 
 def test_without_records_it_says_when_they_begin(project: Path, run: Run) -> None:
-    assert run("log").out == "nothing recorded yet: it begins with the next event\n"
-    assert run("log", "--hook", "guard").out == "nothing recorded that fits\n"
+    assert run("log").out == "nothing recorded yet: the next event will be\n"
+    assert run("log", "--hook", "guard").out == "nothing recorded that matches\n"
     assert run("log", "--json").out == ""
     assert "nothing recorded in shadow mode in the last 7d" in run("log", "stats", "--shadow").out
 
@@ -62,4 +62,4 @@ def test_a_file_that_is_no_anchor_is_wrong_usage(project: Path, run: Run, text: 
     (project / "anchor.json").write_text(text)
     ended = run("log", "verify", "--anchor", "anchor.json")
     assert ended.status == 64
-    assert "anchor.json is not what `tenterhook log anchor` prints" in ended.err
+    assert "anchor.json is not the output of `tenterhook log anchor`" in ended.err

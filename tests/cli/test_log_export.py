@@ -40,7 +40,7 @@ def test_a_place_that_cannot_be_written_is_said_with_a_remedy(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--endpoint", "http://127.0.0.1:4318"], "add --format otlp"),
+        (["--endpoint", "http://127.0.0.1:4318"], "--endpoint is for --format otlp"),
         (["--format", "otlp", "--out", "x"], "--out is a file for --format jsonl"),
         (["--format", "otlp", "--endpoint", "collector:4318"], "http:// or https://"),
         (["--event", "no-such-event"], "no-such-event"),

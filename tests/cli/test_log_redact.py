@@ -48,7 +48,7 @@ def test_the_text_is_taken_from_standard_input(place: Path) -> None:
     note, verdict = verified.stdout.splitlines()
     assert note.startswith("000001.jsonl:2  redacted on 2")
     assert note.endswith(f" by {account()}")
-    assert (verified.returncode, verdict) == (0, "5 records in 1 segments, 1 redacted: whole")
+    assert (verified.returncode, verdict) == (0, "5 records in 1 segment, 1 redacted: intact")
     (told,) = json.loads(tenterhook("log", "verify", "--json").stdout)["redacted"]
     assert (told["segment"], told["line"], told["by"]) == ("000001.jsonl", 2, account())
     assert tenterhook("log", "redact", "--stdin", "--yes", input=SECRET).stdout == "nothing found in the journal\n"
@@ -90,7 +90,7 @@ def test_it_names_what_else_has_the_text(place: Path, home: Path, joined: None) 
         "also in ~/.local/state/tenterhook/agent/session_1.jsonl: remove it yourself",
         "also in ~/.local/state/tenterhook/hub/hub.db: tenterhook hub redact",
     ]
-    assert "the hub http://127.0.0.1:1 gets these lines" in ended.stdout
+    assert "the hub http://127.0.0.1:1 is sent the redacted lines" in ended.stdout
     told = json.loads(tenterhook("log", "redact", "--stdin", "--yes", "--json", input=SECRET).stdout)
     assert told["elsewhere"] == [str(own / "agent/session_1.jsonl"), str(own / "hub/hub.db")]
 
@@ -109,7 +109,7 @@ def test_todays_rules_are_applied(place: Path) -> None:
         ((), "", "--stdin --yes"),
         (("--stdin", "--yes"), "abc\n", "fewer than 4 characters"),
         (("--stdin", "--yes"), "\n  \n\n", "fewer than 4 characters"),
-        (("--stdin", "--yes", "--kind", "my]kind"), SECRET, "--kind is at most"),
+        (("--stdin", "--yes", "--kind", "my]kind"), SECRET, "--kind must be at most"),
         (("--stdin", "--yes", "--kind", SECRET.replace("-", " ")), SECRET.replace("-", " "), "contains the text"),
         (("--stdin", "--rules", "--yes"), SECRET, "--rules needs no text"),
         ((SECRET,), "", "unexpected extra argument"),

@@ -101,7 +101,7 @@ def test_doctor_says_what_is_wrong_with_it(machine: Machine) -> None:
     machine.path(SETTINGS).chmod(0o666)
     ended = machine.person(PROGRAM, "doctor", "claude-code")
     assert ended.status == 1
-    assert f"another account than root could change {SETTINGS}" in ended.stdout.replace("\n", " ")
+    assert f"an account other than root could change {SETTINGS}" in ended.stdout.replace("\n", " ")
     machine.path(SETTINGS).write_text("{}")
     machine.path(SETTINGS).chmod(0o644)
     ended = machine.person(PROGRAM, "doctor", "claude-code")

@@ -74,11 +74,11 @@ def test_a_hook_that_is_there_is_replaced_only_by_force_and_kept(home: Path, pro
     precious.write_text("# a night's work\n")
     refused = run("new", "guard", "--on", "Stop", "--lang", "python")
     assert refused.status == 1
-    assert "there is a hook already" in refused.err
+    assert "there is already a hook" in refused.err
     assert precious.exists()
     forced = run("new", "guard", "--on", "Stop", "--lang", "python", "--force")
     assert forced.status == 0
-    assert "the one before is kept in ~/.local/state/tenterhook/replaced/guard-" in forced.out
+    assert "the previous hook is kept in ~/.local/state/tenterhook/replaced/guard-" in forced.out
     (kept,) = (home / ".local/state/tenterhook/replaced").iterdir()
     assert (kept / "cases" / "precious.toml").read_text() == "# a night's work\n"
     assert [path.name for path in (user_hooks(home) / "guard" / "scripts").iterdir()] == ["run.py"]
@@ -112,7 +112,7 @@ def test_a_wiring_that_fails_is_said(home: Path, project: Path, run: Run) -> Non
     (home / ".claude" / "settings.json").write_text("{ broken")
     made = run("new", "finish", "--on", "Stop")
     assert made.status == 0
-    assert "not wired in Claude Code: Stop; tenterhook install claude-code says why" in made.out
+    assert "not wired in Claude Code: Stop; to see why: tenterhook install claude-code" in made.out
 
 
 def test_an_agent_that_is_guarded_may_not_make_hooks_of_the_person(home: Path, project: Path) -> None:

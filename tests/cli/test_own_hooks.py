@@ -41,7 +41,7 @@ def test_a_hook_of_a_file_is_changed_there(home: Path, project: Path, command: s
 def test_a_managed_hook_cannot_be_disabled(project: Path) -> None:
     hook = Hook("rule", "pre-tool-call", "pre-tool-call", "folder", layer="managed", folder="/etc/agents/hooks/rule")
     catalog = Catalog(str(project), (), (hook,), (), (), Trust(str(project)))
-    with pytest.raises(HookError, match="'rule' is managed: /etc/agents/hooks/rule; nothing disables"):
+    with pytest.raises(HookError, match="'rule' is managed: /etc/agents/hooks/rule; it cannot be disabled"):
         own_hooks.governed("rule", catalog)
 
 

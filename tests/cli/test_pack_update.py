@@ -92,5 +92,5 @@ def test_an_update_that_needs_a_newer_version_leaves_the_old_one_in_force(
     refused = tenterhook("pack", "update", "--project", "--yes")
     assert refused.returncode == 1
     assert "needs Tenterhook 99.0" in refused.stderr
-    assert "upgrade Tenterhook, or take an older rev" in refused.stderr
+    assert "upgrade Tenterhook, or use an older rev" in refused.stderr
     assert trigger(*DEPLOY)["decision"] == "deny"

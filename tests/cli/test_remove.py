@@ -36,9 +36,9 @@ def test_it_asks_and_no_is_no(guard: Path) -> None:
     ended = tenterhook("remove", "guard")
     assert (ended.returncode, ended.stdout) == (1, "")
     assert "--yes" in ended.stderr
-    status, _ = on_a_terminal(["remove", "guard"], {b"Delete it for good? [y/N]": b"\n"})
+    status, _ = on_a_terminal(["remove", "guard"], {b"Delete it permanently? [y/N]": b"\n"})
     assert (status, guard.exists()) == (1, True)
-    status, _ = on_a_terminal(["remove", "guard"], {b"Delete it for good? [y/N]": b"y\n"})
+    status, _ = on_a_terminal(["remove", "guard"], {b"Delete it permanently? [y/N]": b"y\n"})
     assert (status, guard.exists()) == (0, False)
 
 
@@ -75,7 +75,7 @@ def test_one_that_cannot_be_loaded_can_be_removed(guard: Path) -> None:
 def test_a_name_in_both_layers_must_be_said_which(guard: Path, project: Path) -> None:
     theirs = folder_hook(project_hooks(project), "guard", "exit 2")
     ended = tenterhook("remove", "guard", "--yes")
-    assert (ended.returncode, "say --user or --project" in ended.stderr) == (64, True)
+    assert (ended.returncode, "add --user or --project" in ended.stderr) == (64, True)
     ended = tenterhook("remove", "guard", "--project", "--yes")
     assert (ended.returncode, theirs.exists(), guard.exists()) == (0, False, True)
     assert "still in force by that name: ~/.config/agents/hooks/guard" in ended.stdout
@@ -102,7 +102,7 @@ def test_what_disabled_it_goes_too(home: Path) -> None:
     settings.write_text("[hooks]\nenabled = true\n")
     assert tenterhook("disable", "guard", "--yes").returncode == 0
     ended = tenterhook("remove", "guard", "--yes")
-    assert "and what disabled it in ~/.config/agents/hooks/hooks.toml" in ended.stdout
+    assert "and the entry that disabled it in ~/.config/agents/hooks/hooks.toml" in ended.stdout
     assert settings.read_text() == "[hooks]\nenabled = true\n"
     assert tenterhook("check").stdout == "1 hook, 0 errors, 0 warnings\n"
 

@@ -44,11 +44,11 @@ def test_differences_are_listed_by_kind_and_status_is_one(home: Path, run: Run) 
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        (["--hook", "guard", "--with", "."], 64, "exclude each other"),
+        (["--hook", "guard", "--with", "."], 64, "cannot be combined"),
         (["--event", "no-such-event"], 64, "no-such-event"),
         (["--since", "soon"], 64, "--since soon"),
         (["--with", "nowhere"], 1, "No such file or directory"),
-        (["--hook", "unheard-of"], 1, "there is no hook 'unheard-of' in force"),
+        (["--hook", "unheard-of"], 1, "no hook 'unheard-of' is in force"),
     ],
 )
 def test_what_cannot_be_replayed_is_said(run: Run, arguments: list[str], status: int, said: str) -> None:

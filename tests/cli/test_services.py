@@ -33,10 +33,10 @@ def test_one_that_runs_is_not_started_twice_and_stops_for_good() -> None:
     services.start(SERVICE, {})
     pid = SERVICE.process_id()
     assert pid is not None
-    with pytest.raises(HookError, match="a daemon runs already, in the background"):
+    with pytest.raises(HookError, match="a daemon is already running, in the background"):
         services.start(SERVICE, {})
     assert SERVICE.process_id() == pid
-    assert services.stop(SERVICE) == "the daemon has ended"
+    assert services.stop(SERVICE) == "the daemon has stopped"
     assert not alive(pid)
     assert SERVICE.config() is None
 
@@ -53,5 +53,5 @@ def test_one_that_cannot_start_says_its_last_line_and_is_not_tried_again() -> No
 def test_one_that_is_only_enabled_is_not_started_any_more() -> None:
     assert services.stop(SERVICE) is None
     SERVICE.enable({})
-    assert services.stop(SERVICE) == "no daemon runs; none will be started"
+    assert services.stop(SERVICE) == "the daemon was not running and will not be started"
     assert services.stop(SERVICE) is None

@@ -59,7 +59,7 @@ def test_it_adds_guards_and_installs_in_every_agent_that_is_found(home: Path) ->
         assert command in line
     refused = tenterhook("try", "sudo rm -rf /")
     assert "refused" in refused.stdout
-    assert "no daemon runs" in tenterhook("daemon", "status").stdout
+    assert "the daemon is not running" in tenterhook("daemon", "status").stdout
 
 
 def test_repeated_it_changes_nothing_and_says_so(home: Path) -> None:
@@ -67,7 +67,7 @@ def test_repeated_it_changes_nothing_and_says_so(home: Path) -> None:
     before = tree(home)
     again = setup("--yes")
     assert again.returncode == 0, again.stderr
-    assert again.stdout.splitlines()[0] == "everything is set up already: nothing is changed"
+    assert again.stdout.splitlines()[0] == "everything is already set up: nothing to change"
     own = {name: content for name, content in tree(home).items() if not name.startswith((".cache", ".local/state"))}
     assert own == {name: content for name, content in before.items() if not name.startswith((".cache", ".local/state"))}
     assert "already" not in setup("--yes", "--guards", "stay-in-project").stdout.splitlines()[0]
@@ -111,7 +111,7 @@ def test_what_a_person_changed_is_left_as_it_is(home: Path) -> None:
     before = tree(mine)
     ended = setup("--yes")
     assert ended.returncode == 0
-    assert "protect-hooks (not as it comes: left as it is)" in ended.stdout
+    assert "protect-hooks (modified: left as it is)" in ended.stdout
     assert tree(mine) == before
 
 
@@ -206,7 +206,7 @@ def test_ended_by_another_signal_it_does_the_same(
     child.sendline("")
     child.expect_exact("tries something")
     child.kill(number)
-    child.expect_exact("everything is as it was")
+    child.expect_exact("everything was restored")
     child.expect(pexpect.EOF)
     assert tree(home) == before
 

@@ -23,23 +23,21 @@ def test_a_change_is_tried_and_ctrl_c_ends_it(home: Path, project: Path, tmp_pat
     with out.open("w") as stream:
         process = subprocess.Popen([*COMMAND, "test", "--watch"], stdout=stream, stderr=stream)
     try:
-        until(lambda: out.read_text().count("watching; Ctrl-C ends it") == 1)
+        until(lambda: out.read_text().count("watching; Ctrl-C stops") == 1)
         assert "1 passed" in out.read_text()
         script = folder / "scripts" / "run.sh"
         script.write_text("#!/bin/sh\nexit 0\n")
         until(lambda: "0 passed, 1 failed" in out.read_text())
-        until(lambda: out.read_text().count("watching; Ctrl-C ends it") == 2)
+        until(lambda: out.read_text().count("watching; Ctrl-C stops") == 2)
         assert "changed: ~/.config/agents/hooks/one/scripts/run.sh" in out.read_text()
         definition = folder / "HOOK.md"
         good = definition.read_text()
         definition.write_text("---\nbroken\n")  # in the middle of an edit
-        until(lambda: out.read_text().count("watching; Ctrl-C ends it") == 3)
+        until(lambda: out.read_text().count("watching; Ctrl-C stops") == 3)
         definition.write_text(good)
         case(folder, f'{CALL}\n[expect]\ndecision = "none"\n')
         until(
-            lambda: (
-                out.read_text().rstrip().endswith("watching; Ctrl-C ends it") and "1 passed" in out.read_text()[-200:]
-            )
+            lambda: out.read_text().rstrip().endswith("watching; Ctrl-C stops") and "1 passed" in out.read_text()[-200:]
         )
     finally:
         process.send_signal(signal.SIGINT)

@@ -315,7 +315,7 @@ class TestDryRun:
         said = {each["hook"]: each for each in json.loads(ended.stdout)["hooks"]}
         assert [name for name, each in said.items() if each["would_run"]] == ["first", "second", "later"]
         assert (said["first"]["stage"], said["second"]["stage"], said["later"]["async"]) == (1, 2, True)
-        assert said["other-event"]["why_not"] == "event: it is for Stop"
+        assert said["other-event"]["why_not"] == "event: the hook is for Stop"
         assert said["other-tool"]["why_not"].startswith("tool: 'WriteFile' is not found in 'Shell'")
         assert said["other-input"]["why_not"] == "pattern: 'mkfs' is not found in 'rm -rf /'"
         assert said["switched-off"]["why_not"].startswith("disabled by ")

@@ -161,7 +161,7 @@ def test_what_is_too_large_to_be_shown_is_refused(guard: Path, project: Path) ->
 def test_on_a_terminal_a_long_file_is_shown_in_pages(script: Path, project: Path, goes_on: bool) -> None:
     """On a terminal a long file is shown in pages, and if you do not look at all of them, nothing is trusted."""
     script.write_text("#!/bin/sh\n" + "".join(f"# {number}\n" for number in range(300)) + "exit 0\n")
-    answers = {b"There is more. Go on?": b"\n" if goes_on else b"n\n"}
+    answers = {b"There is more. Continue?": b"\n" if goes_on else b"n\n"}
     if goes_on:
         answers[b"Trust exactly this?"] = b"y\n"
     status, seen = on_a_terminal(["trust"], answers)

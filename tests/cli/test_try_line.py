@@ -60,7 +60,7 @@ def test_it_says_what_each_agent_does_with_a_question(run: Run) -> None:
         can_ask = agent not in AGENTS or AGENTS[agent].capabilities.asks
         ended = run("try", FORCE, "--agent", agent)
         assert ended.status == 3
-        assert ("asks its person" in ended.out) is can_ask
+        assert ("asks its user" in ended.out) is can_ask
         assert ("tenterhook allow ID" in ended.out) is not can_ask
 
 

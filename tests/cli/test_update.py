@@ -65,7 +65,7 @@ def test_a_guard_of_version_0_1_becomes_the_built_in_one_and_the_old_folder_is_k
         assert (folder / path.relative_to(HOOKS / name)).read_bytes() == path.read_bytes()
     assert not (folder / "scripts/run.py").exists()
     (kept,) = (home / ".local/state/tenterhook/replaced").iterdir()
-    assert f"the old one is kept: ~/{kept.relative_to(home)}" in ended.stdout
+    assert f"the old folder is kept: ~/{kept.relative_to(home)}" in ended.stdout
     assert (kept / "scripts/shell_line.py").exists()
     assert tenterhook("update").stdout == "every hook is up to date\n"
 
@@ -164,8 +164,8 @@ def test_check_doctor_and_the_status_say_so_in_a_line(home: Path, project: Path)
     assert checked.returncode == 0
     assert "[earlier-version]" in checked.stdout
     assert f"tenterhook update {GUARD}" in checked.stdout
-    assert f"as an earlier version wrote it: {GUARD}" in tenterhook("doctor").stdout
-    assert "1 as an earlier version wrote it: tenterhook update" in tenterhook().stdout
+    assert f"written by an earlier version: {GUARD}" in tenterhook("doctor").stdout
+    assert "1 written by an earlier version: tenterhook update" in tenterhook().stdout
     added = tenterhook("add", GUARD)
     assert (added.returncode, f"tenterhook update {GUARD}" in added.stderr) == (1, True)
 
@@ -203,7 +203,7 @@ def test_of_an_untrusted_hook_no_script_is_read(home: Path, project: Path) -> No
     written_by_0_1(project_hooks(project), GUARD)
     ended = tenterhook("update", "--dry-run")
     assert ended.stdout == "every hook is up to date\n"
-    assert f"not looked at, since you have not trusted them: {GUARD}" in ended.stderr
+    assert f"skipped, because you have not trusted them: {GUARD}" in ended.stderr
     assert "earlier version" not in tenterhook("check").stdout + tenterhook("doctor").stdout + tenterhook().stdout
     assert tenterhook("trust", GUARD, "--yes").returncode == 0
     assert "written by an earlier version" in tenterhook("update", "--dry-run").stdout

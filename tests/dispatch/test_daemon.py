@@ -106,7 +106,7 @@ def daemons() -> list[int]:
 def test_one_that_cannot_be_reached_any_more_is_stopped_all_the_same(home: Path) -> None:
     pid = begun()
     (home / ".local/state/tenterhook/daemon.sock").unlink()
-    assert tenterhook("daemon", "stop").stdout == "the daemon has ended\n"
+    assert tenterhook("daemon", "stop").stdout == "the daemon has stopped\n"
     assert not alive(pid)
 
 
@@ -156,7 +156,7 @@ def test_in_the_foreground_it_is_there_once_and_no_upgrade_replaces_it(home: Pat
         assert json.loads(running.stdout.readline())["pid"] == running.pid == SERVICE.process_id()
         assert not SERVICE.is_outdated()
         again = tenterhook("daemon", "start", "--foreground")
-        assert (again.returncode, "runs already" in again.stderr) == (1, True)
+        assert (again.returncode, "is already running" in again.stderr) == (1, True)
         assert "started by hand" in tenterhook("daemon", "start").stderr
         assert "started by hand" in tenterhook("daemon", "status").stdout
         running.terminate()
@@ -224,6 +224,6 @@ def test_a_hub_with_pages_becomes_the_daemon_and_a_hub(home: Path, before: subpr
 
 def test_stop_ends_what_an_earlier_version_has_started(home: Path, before: subprocess.Popen[str]) -> None:
     wanted(None)
-    assert tenterhook("daemon", "stop").stdout == "the daemon has ended\n"
+    assert tenterhook("daemon", "stop").stdout == "the daemon has stopped\n"
     assert before.wait(HANG) == -signal.SIGTERM
     assert not daemon.is_enabled()

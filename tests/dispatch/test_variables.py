@@ -559,7 +559,7 @@ def test_doctor_finds_what_acts_on_the_agents_own_shell(
     python_guard(home)
     monkeypatch.setenv("LD_LIBRARY_PATH", "/persons/own")
     install(AGENT, "gemini")
-    assert "acts on" not in tenterhook("doctor").stdout
+    assert "affects" not in tenterhook("doctor").stdout
     settings = project / ".claude/settings.json"
     settings.parent.mkdir()
     settings.write_text(json.dumps({"env": {"SHELLOPTS": "noexec", "LD_PRELOAD": "./evil.so", "HARMLESS": "1"}}))

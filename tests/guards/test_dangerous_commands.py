@@ -160,7 +160,7 @@ class TestReason:
         assert found
         assert found.reason == (
             "`sudo git reset --hard origin/main`: uncommitted changes are lost [discard-work]. "
-            "Instead: git stash keeps it; name the files that are to go."
+            "Instead: keep it with git stash, or name the files to discard."
         )
         assert found.findings[0].span == (13, len(line))
 

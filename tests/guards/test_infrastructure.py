@@ -570,7 +570,7 @@ def test_the_reason_names_the_part_the_rule_and_another_way() -> None:
     assert found is not None
     assert found.reason == (
         "`sudo terraform destroy -auto-approve`: it deletes or ends resources of an account [cloud]. Instead: list "
-        "what it would delete and show it to the person; use a dry run where there is one."
+        "what it would delete and show that to the user; use a dry run if there is one."
     )
 
 

@@ -105,12 +105,12 @@ def test_an_output_that_an_expression_could_search_for_too_long_is_replaced_as_a
 @pytest.mark.parametrize(
     ("settings", "key", "message"),
     [
-        ({"allow": "password"}, "allow", "'allow' is no list; it has no effect"),
+        ({"allow": "password"}, "allow", "'allow' is not a list; it has no effect"),
         ({"allow": ["pasword"]}, "allow", "there is no kind of secret 'pasword'; naming it has no effect"),
-        ({"expressions": "x"}, "expressions", "'expressions' is no list; it has no effect"),
-        ({"expressions": ["("]}, "expressions", "'(' is no expression of Python"),
-        ({"expressions": [5]}, "expressions", "5 is no text; it has no effect"),
-        ({"expressions": ["(a+)+"]}, "expressions", "'(a+)+' repeats something that repeats or branches"),
+        ({"expressions": "x"}, "expressions", "'expressions' is not a list; it has no effect"),
+        ({"expressions": ["("]}, "expressions", "'(' is not a valid Python expression"),
+        ({"expressions": [5]}, "expressions", "5 is not a string; it has no effect"),
+        ({"expressions": ["(a+)+"]}, "expressions", "'(a+)+' has nested repetitions"),
     ],
 )
 def test_settings_without_an_effect_are_reported(settings: dict[str, Any], key: str, message: str) -> None:

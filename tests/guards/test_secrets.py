@@ -445,7 +445,7 @@ def test_the_reason_names_the_part_the_rule_and_another_way() -> None:
     found = judged("make && cat .env")
     assert found is not None
     assert found.reason == (
-        "`cat .env`: it reads an environment file, which mostly holds secrets [env-file]. "
+        "`cat .env`: it reads an environment file, usually with secrets [env-file]. "
         "Instead: read .env.example, or ask for the one name."
     )
 

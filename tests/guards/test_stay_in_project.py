@@ -213,7 +213,7 @@ def test_the_reason_names_the_part_the_place_the_rule_and_another_way() -> None:
     assert found is not None
     assert found.reason == (
         "`echo x >> ~/.zshrc`: it changes settings in the home directory (/home/dev/.zshrc) [dotfiles]. Instead: write "
-        "inside the project or in a temporary directory, and say what should go elsewhere."
+        "inside the project or in a temporary directory, and tell the user what should go elsewhere."
     )
 
 

@@ -38,7 +38,7 @@ def test_from_nothing_to_guards_that_were_seen_to_block(home: Path) -> None:
     assert [(each["agent"], each["proof"]) for each in found["agents"]] == [(name, "proven") for name in NAMES]
     assert all(mode["held"] for each in found["agents"] for mode in each["live"])
     again = tenterhook("setup", "--yes")
-    assert (again.returncode, again.stdout.splitlines()[0]) == (0, "everything is set up already: nothing is changed")
+    assert (again.returncode, again.stdout.splitlines()[0]) == (0, "everything is already set up: nothing to change")
     assert again.stdout.count("guards block, as an earlier live run showed") == 2
 
 
@@ -50,7 +50,7 @@ def test_interrupted_while_an_agent_runs_it_leaves_everything_as_it_was(home: Pa
     child = pexpect.spawn(sys.executable, ["-m", "tenterhook", "setup", "--yes"], encoding="utf-8", timeout=300)
     child.expect(point.replace(" ", r"(\x1b\[\d*m| )+"))
     child.kill(signal.SIGINT)
-    child.expect_exact("everything is as it was")
+    child.expect_exact("everything was restored")
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 130

@@ -153,12 +153,12 @@ def test_two_tokens_that_could_not_be_told_apart_are_refused(hub: Hub) -> None:
     assert hub.command("token", "add", "twice").returncode == 0
     again = hub.command("token", "add", "twice")
     assert (again.returncode, again.stdout) == (1, "")
-    assert "there is a token twice already" in again.stderr
+    assert "there is already a token twice" in again.stderr
     assert "revoke that one first" in again.stderr
     assert hub.admin is not None
     refused = hub.admin.post("/tokens", json={"name": "twice"})
     assert refused.status_code == 422
-    assert "there is a token twice already" in refused.text
+    assert "there is already a token twice" in refused.text
     (made,) = [each for each in hub.admin.get("/tokens").json()["tokens"] if each["name"] == "twice"]
     assert hub.command("token", "revoke", str(made["id"])).returncode == 0
     assert hub.command("token", "add", "twice").returncode == 0

@@ -51,13 +51,13 @@ def test_there_is_one_and_then_there_is_none(home: Path) -> None:
     assert begun()["url"].startswith("http://127.0.0.1:")
     assert "in the background" in tenterhook("hub", "status").stdout
     again = tenterhook("hub", "start", "--keep-days", "5")
-    assert (again.returncode, "a hub runs already, in the background" in again.stderr) == (1, True)
+    assert (again.returncode, "a hub is already running, in the background" in again.stderr) == (1, True)
     pid = SERVICE.process_id()
     assert json.loads(tenterhook("hub", "status", "--json").stdout)["running"] == pid
-    assert tenterhook("hub", "stop").stdout == "the hub has ended\n"
+    assert tenterhook("hub", "stop").stdout == "the hub has stopped\n"
     assert pid is not None
     assert not alive(pid)
-    assert tenterhook("hub", "stop").stdout == "no hub runs\n"
+    assert tenterhook("hub", "stop").stdout == "no hub is running\n"
     assert not os.path.exists(SERVICE.file)
 
 
@@ -67,7 +67,7 @@ def test_it_answers_no_events_and_the_daemon_runs_beside_it(home: Path) -> None:
     assert not (home / ".local/state/tenterhook/daemon.sock").exists()
     assert tenterhook("daemon", "start").returncode == 0
     assert daemon.SERVICE.process_id() not in (None, SERVICE.process_id())
-    assert tenterhook("hub", "stop").stdout == "the hub has ended\n"
+    assert tenterhook("hub", "stop").stdout == "the hub has stopped\n"
     assert daemon.SERVICE.process_id() is not None
     assert tenterhook("daemon", "stop").returncode == 0
 

@@ -22,7 +22,7 @@ def test_an_approval_says_who_answered() -> None:
 
 def test_an_answer_that_the_hub_does_not_know_is_shown_as_a_claim() -> None:
     claim = entry(confirmed=False, type="approval", answered_by="anna (hub)", decision="approve").outcome
-    assert claim == "approve by anna (hub): the machine says so, this hub knows of no such answer"
+    assert claim == "approve by anna (hub): claimed by the machine; this hub has no such answer"
 
 
 def test_a_failed_hook_has_its_stderr_as_the_reason_and_a_successful_one_has_not() -> None:

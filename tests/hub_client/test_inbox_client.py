@@ -169,7 +169,7 @@ def test_an_answer_to_another_call_than_the_one_that_was_seen_does_not_count(
 ) -> None:
     asked = hubs.opened(agent)
     result = inbox_client.answer(me, {**asked, "hash": "0" * 64}, approved=True)
-    assert inbox_text.result_line(result) == "not answered: the request has changed, look again"
+    assert inbox_text.result_line(result) == "not answered: the request has changed; read it again"
     assert stands(agent, asked)["state"] == "open"
 
 

@@ -153,7 +153,7 @@ def test_agents_that_are_guarded_are_wired_on_the_spot(home: Path, project: Path
 def test_status_tells_where_one_stands(home: Path, hub: RealHub, tmp_path: Path) -> None:
     told = json.loads(tenterhook("hub", "status", "--json").stdout)
     assert told == {"schema": 1, "running": None, "background": False, "joined": False}
-    assert "no hub was joined" in tenterhook("hub", "status").stdout
+    assert "this machine has not joined a hub" in tenterhook("hub", "status").stdout
     own = RealHub(tmp_path / "own")
     try:
         joined(own)
@@ -183,7 +183,7 @@ def test_leaving(home: Path, hub: RealHub) -> None:
     ended = tenterhook("hub", "leave")
     assert (ended.returncode, ended.stdout.strip()) == (0, f"left {hub.url}")
     assert not kept(home).exists()
-    assert tenterhook("hub", "leave").stdout.strip() == "no hub was joined"
+    assert tenterhook("hub", "leave").stdout.strip() == "this machine has not joined a hub"
 
 
 def test_leaving_works_with_a_broken_file_too(home: Path) -> None:

@@ -87,7 +87,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("[hooks\n", "line 1: not TOML"),
-        ("x = 1\nhooks = { enabled = true }\n", "line 2: `hooks.disable` is written in a way that cannot be edited"),
+        ("x = 1\nhooks = { enabled = true }\n", "line 2: `hooks.disable` is written in a form that cannot be edited"),
         ("[hooks.disable]\nname = 'x'\n", "not an array of tables"),
         ("[[hooks]]\nevent = 'Stop'\n", "not an array of tables"),
         ("[hooks]\ndisable = ['x']\n", "not an array of tables"),

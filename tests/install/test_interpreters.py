@@ -52,7 +52,7 @@ def test_install_from_a_temporary_environment_says_so_and_what_to_use(home: Path
     assert ended.returncode == 0
     assert "this will not last" in ended.stderr
     assert str(site) in ended.stderr or sys.executable in ended.stderr
-    assert "an environment that stays" in ended.stderr
+    assert "a permanent environment" in ended.stderr
     assert "this will not last" not in ended.stdout
 
 

@@ -372,7 +372,7 @@ class TestWhatHappenedInBetween:
         paths = [put(home, agent, SOMETHING[agent]) for agent in SETTINGS]
         install(*SETTINGS)
         shutil.rmtree(home / ".local")
-        assert "it is installed in no agent" in refused("uninstall", "--yes")
+        assert "it is not installed in any agent" in refused("uninstall", "--yes")
         uninstall(*SETTINGS)
         for path in paths:
             assert BRIDGE not in path.read_bytes()
@@ -403,7 +403,7 @@ class TestWhatHappenedInBetween:
         install("claude-code")
         folder_hook(user_hooks(home), "later", "exit 0", "pre-agent-turn")
         said = install("claude-code")
-        backup = Path(said.partition("as it was: ")[2].partition("\n")[0].replace("~", str(home), 1))
+        backup = Path(said.partition("backup: ")[2].partition("\n")[0].replace("~", str(home), 1))
         backups = [path.read_bytes() for path in backup.parent.iterdir()]
         assert original in backups
 

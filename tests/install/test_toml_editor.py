@@ -38,7 +38,7 @@ def test_any_file_can_be_edited_and_taken_back(
 def test_an_inline_array_that_could_not_be_restored_is_refused(name: str) -> None:
     text = (DATA / f"{name}.toml").read_bytes()
     with pytest.raises(
-        text_edits.EditRefused, match="line 1: `hooks` is written in a way that cannot be edited and restored"
+        text_edits.EditRefused, match="line 1: `hooks` is written in a form that cannot be edited and restored"
     ):
         toml_editor.with_entries(text, ENTRIES, is_ours)
 

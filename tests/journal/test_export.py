@@ -714,12 +714,12 @@ def test_a_collector_that_is_away_is_said_once_and_gets_everything_when_it_is_ba
             journals.write(place, journals.record(outage * 10 + 1))
             collector.start()
             collector.has(1 + 2 * outage)
-            export.says("takes spans again", outage)
+            export.says("accepts spans again", outage)
         assert export.end() == 0
         said = export.said.splitlines()
     assert [span.attributes["session_id"] for span in collector.events] == ["s-0", "s-10", "s-11", "s-20", "s-21"]
     assert len(said) == 5
-    assert said[1].endswith("Connection refused; it is tried again until it does")
+    assert said[1].endswith("Connection refused; retrying")
 
 
 @needs_otel
@@ -785,7 +785,7 @@ def test_a_collector_that_does_not_answer_cannot_keep_it_from_ending(
     with sending(tmp_path, collector) as export:
         until(collector.asked.is_set)
         assert export.end() == 1
-        assert "not everything has arrived" in export.said
+        assert "not everything was delivered" in export.said
 
 
 @needs_otel

@@ -61,7 +61,7 @@ def test_each_filter_shows_what_it_says(capsys: pytest.CaptureFixture[str]) -> N
         lines = capsys.readouterr().out.splitlines()
         assert len([line for line in lines if line.startswith("20")]) == len(expected)
         if not expected:
-            assert lines == ["nothing recorded that fits"]
+            assert lines == ["nothing recorded that matches"]
 
 
 @pytest.mark.usefixtures("mixed")

@@ -381,7 +381,7 @@ def test_a_disk_that_was_full_from_the_start_leaves_nothing_that_looks_wrong(hom
     """
     state = home / ".local" / "state" / "tenterhook"
     ended = run(["env", f"STATE={state}", "sh", "-c", script], home, TROUBLES["a full disk"])
-    assert ended.stdout.endswith("3 records in 1 segments: whole\n"), ended.stdout
+    assert ended.stdout.endswith("3 records in 1 segment: intact\n"), ended.stdout
     assert ended.status == 0
 
 

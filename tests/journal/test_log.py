@@ -173,7 +173,7 @@ def test_an_event_without_a_hook_is_not_recorded(home: Path, project: Path) -> N
     folder_hook(user_hooks(home), "guard", "exit 2")
     Engine.load().decide(Event("pre-agent-turn", prompt="hello"))
     assert not journals.folder(home).exists()
-    assert tenterhook("log").stdout == "nothing recorded yet: it begins with the next event\n"
+    assert tenterhook("log").stdout == "nothing recorded yet: the next event will be\n"
 
 
 def test_who_asked_is_recorded(home: Path, project: Path) -> None:

@@ -95,7 +95,7 @@ def test_a_journal_as_it_was_written_is_whole(written: Bytes) -> None:
     ended = tenterhook("log", "verify")
     count = sum(content.count(b"\n") for content in written.values())
     assert ended.returncode == 0
-    assert ended.stdout == f"{count} records in {len(written)} segments: whole\n"
+    assert ended.stdout == f"{count} records in {len(written)} segments: intact\n"
     assert json.loads(tenterhook("log", "verify", "--json").stdout)["findings"] == []
 
 
@@ -328,7 +328,7 @@ def test_a_file_that_is_no_anchor_is_a_wrong_use_of_the_command(project: Path, w
     (project / "anchor.json").write_text(text)
     ended = tenterhook("log", "verify", "--anchor", "anchor.json")
     assert (ended.returncode, ended.stdout) == (64, "")
-    assert "anchor.json is not what `tenterhook log anchor` prints" in ended.stderr
+    assert "anchor.json is not the output of `tenterhook log anchor`" in ended.stderr
 
 
 def test_an_anchor_may_have_seen_a_segment_without_a_line(home: Path, project: Path, written: Bytes) -> None:

@@ -41,7 +41,7 @@ def test_a_folder_without_git_is_a_pack_too(tmp_path: Path) -> None:
     assert first.commit == ""
     write_hook(tmp_path / "plain" / "no-deploy", "deploy", reason="otherwise")
     assert store.fetch(str(tmp_path / "plain"), "", "user").tree != first.tree
-    with pytest.raises(HookError, match="no git repository"):
+    with pytest.raises(HookError, match="is not a git repository"):
         store.fetch(str(tmp_path / "plain"), "v1", "user")
 
 
@@ -129,18 +129,18 @@ def _empty(pack: PackRepository) -> None:
         (_pack_file_is_a_link, "pack.toml of .* is a link"),
         (_link_to_a_parent, "scripts/above is a link"),
         (_definition_is_a_link, "HOOK.md is a link that leads out"),
-        (_much_data, "hold more than 16 MiB"),
+        (_much_data, "are larger than 16 MiB"),
         (_line_endings, "Windows line endings"),
         (_same_name, "two hooks called no-deploy"),
         (_broken, "unknown event 'nothing'"),
         (_empty, "has no hooks"),
         (_in_pack_file("name = "), "pack.toml of .* is not valid TOML"),
-        (_in_pack_file("name = 5"), "'name' is not a text"),
+        (_in_pack_file("name = 5"), "'name' is not a string"),
         (_in_pack_file('hooks = "all"'), "'hooks' is not a list"),
         (_in_pack_file('hooks = ["gone"]'), "names a hook that it does not have: gone"),
         (_in_pack_file('requires = "99.1"'), f"needs Tenterhook 99.1; this is {__version__}"),
-        (_in_pack_file('requires = "newest"'), "'requires' is no version: newest"),
-        (_in_pack_file('[[packs]]\nsource = "other"'), "names other packs, which a pack cannot"),
+        (_in_pack_file('requires = "newest"'), "'requires' is not a version: newest"),
+        (_in_pack_file('[[packs]]\nsource = "other"'), "names other packs, which is not supported"),
     ],
     ids=lambda value: getattr(value, "__name__", None) if callable(value) else None,
 )

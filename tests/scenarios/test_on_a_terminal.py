@@ -71,7 +71,7 @@ def test_install_shows_the_change_above_its_question(home: Path) -> None:
 def test_remove_names_every_file_before_it_deletes_them(home: Path) -> None:
     tenterhook("add", "notify")
     terminal = Terminal("remove", "notify")
-    lines = terminal.wait_for("Delete it for good? [y/N]:")
+    lines = terminal.wait_for("Delete it permanently? [y/N]:")
     assert [line.strip() for line in lines[:2]] == ["notify  ~/.config/agents/hooks/notify", "HOOK.md"]
     terminal.type("\r")
     assert terminal.end()[0] == 1

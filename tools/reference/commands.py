@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _STATUS = (
-    (0, "it did what was asked"),
-    (1, "it could not, or found something wrong: where that is not plain, the command below says what"),
+    (0, "success"),
+    (1, "it failed or found a problem; the commands below give details"),
     (2, "an event was denied (`trigger`), or a prompt or session was refused (`agent`)"),
     (3, "something was lost (`convert`)"),
-    (cli.USAGE, "it was used wrongly: no such command, option or event"),
+    (cli.USAGE, "usage error: no such command, option or event"),
     (cli.INTERRUPTED, "Ctrl-C, or a question that was not answered"),
 )
 _ABOUT = """# Commands
 
-Each command says the same with `--help`. What prints data takes `--json` and prints one object, or one for each line,
-with nothing else on stdout. Problems and questions go to stderr.
+`--help` shows the same text for each command. Commands that print data accept `--json` and then print one object, or
+one per line, and nothing else on stdout. Problems and questions go to stderr.
 
 """
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 _ABOUT = """# Problem codes
 
 A mistake in a definition is reported as a problem: its code, the file with the line, the key, what is wrong, and how to
-fix it there. `tenterhook check` looks for all of them, `list`, `show` and `trigger` show those of the hooks they load,
-and `--json` has them under `problems`. Codes do not change: scripts may rely on them. One broken definition takes no
-other down, with one exception: a file in the [array format](formats.md#array-format) is refused as a whole.
+fix it. `tenterhook check` looks for all problems, `list`, `show` and `trigger` show those of the hooks that they load,
+and `--json` has them under `problems`. Codes do not change: scripts may rely on them. A broken definition does not
+affect others, with one exception: a file in the [array format](formats.md#array-format) is refused as a whole.
 
 ```text
 error .agents/hooks/guard/HOOK.md:4 [unknown-event] unknown event 'pre-tool-cal'
@@ -25,7 +25,7 @@ error .agents/hooks/guard/HOOK.md:4 [unknown-event] unknown event 'pre-tool-cal'
 
 """
 _SEVERITIES = {
-    ERROR: "The hook does not run, or fails each time, and `tenterhook check` ends with exit status 1.",
+    ERROR: "The hook does not run or always fails, and `tenterhook check` ends with exit status 1.",
     WARNING: "The definition is used as far as it goes; `tenterhook check` ends with exit status 0.",
 }
 

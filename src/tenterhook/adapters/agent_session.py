@@ -43,7 +43,7 @@ class Subagent(NamedTuple):
 
 
 class ToolFeedback(NamedTuple):
-    """What hooks say about a call that is over: `texts` go to the model beside the result."""
+    """The feedback of hooks on a finished call: `texts` go to the model beside the result."""
 
     texts: list[str]
     verdict: Verdict
@@ -54,7 +54,7 @@ class ToolFeedback(NamedTuple):
         return self.verdict.modified_output
 
     def text(self, original: str) -> str:
-        """Return what the model sees of a result that is a text."""
+        """Return what the model sees instead of the text of a result."""
         return original if self.output is None else light_json.text(self.output)
 
 
@@ -106,7 +106,7 @@ class AgentSession:
         `max_steps`: the number of requests after which a turn ends; a limit of the framework takes precedence.
         Callbacks: `told` for every verdict, `answered` for every answer, `say` for messages to the user, `keep` for
         texts of the session that the model does not get, `kept_waiting` for texts of the model's next request. `tools`
-        says which tool a tool of your own counts as, in addition to those of the engine.
+        maps your own tools to the tools that they count as, in addition to the engine's.
         """
         self.engine = engine
         self._kinds = {**engine.tools, **tool_kinds(tools or {})}
@@ -131,7 +131,7 @@ class AgentSession:
         self.subagent: Subagent | None = None
         self.context: list[str] = []  # of pre-session hooks, for the instructions
         self.waiting: list[str] = []  # for the next request
-        self.origin = "user"  # of the next run: a person's prompt, or a notification
+        self.origin = "user"  # of the next run: a user's prompt, or a notification
         self.turn = TurnState()
         self._is_marked = False
 
@@ -147,7 +147,7 @@ class AgentSession:
         return await self.decide(self._event(name, fields))
 
     async def begin(self, *, source: str = "startup", **fields: Any) -> Verdict:
-        """Begin the session; context of its hooks goes into the instructions. If denied, do not go on."""
+        """Begin the session; context from its hooks goes into the instructions. If denied, do not continue."""
         self.mark()
         verdict = await self.fire("pre-session", source=source, **fields)
         self.context = [model_messages.hook_context("pre-session", text) for text in verdict.additional_context]
@@ -167,7 +167,7 @@ class AgentSession:
 
     @staticmethod
     def fresh_session_id() -> str:
-        """Return an id for a session that was given none."""
+        """Return an id for a session created without one."""
         return fresh_id()
 
     def mark(self) -> None:
@@ -191,7 +191,7 @@ class AgentSession:
             warnings.warn(own_tools.advice(name), own_tools.UnnamedToolWarning, stacklevel=3)
 
     def for_turn(self) -> Self:
-        """Return the same session with a turn of its own; runs at the same time do not share one."""
+        """Return the same session with a turn of its own; concurrent runs do not share one."""
         self.mark()
         run = copy.copy(self)
         turn = TurnState()
@@ -233,7 +233,7 @@ class AgentSession:
         self._notify(event, await self.engine.asking(folders).adecide(event))
 
     def is_cut_off(self) -> bool:
-        """Return whether a turn must not go on: the user has ended it, or no step is left."""
+        """Return whether a turn must end: the user has ended it, or no step is left."""
         turn = self.turn
         if turn.stop_reason == "no_tool_calls" and self._has_no_step_left():
             turn.stop_reason, turn.answer = "max_steps", f"Stopped after {turn.steps} steps"
@@ -303,7 +303,7 @@ class AgentSession:
         return _feedback(await self.fire("post-tool-call", **_tool(call), tool_output=output))
 
     async def stop(self, said: str | None) -> list[str]:
-        """Ask the hooks whether the run may stop. Return the texts for the model if it must go on, else nothing.
+        """Ask the hooks whether the run may stop. Return the texts for the model if it must continue, else nothing.
 
         `said` is the assistant's last message, None if there is none. A turn that is cut off stops in any case. A block
         cuts off a turn that has no step left: its `stop_reason` is then `max_steps`.
@@ -343,7 +343,7 @@ class AgentSession:
     # Internals
 
     def _why_it_must_stop(self) -> str | None:
-        """Return why hooks cannot make the turn go on; None if they can."""
+        """Return why hooks cannot make the turn continue; None if they can."""
         if self.turn.stop_reason == "tool_rejected":
             return "the user has ended the turn (tool_rejected), the block is ignored"
         if self.turn.stop_reason == "max_steps" or self._has_no_step_left():

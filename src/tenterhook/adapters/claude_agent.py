@@ -129,7 +129,7 @@ class HooksCallbacks(AgentSession):
         """Return the verdict as Claude Code's JSON."""
         reply, lost = wire.reply(AGENT.title, AGENT.capabilities, received, verdict, AGENT.native_output)
         for what in lost:
-            self.say(f"tenterhook: Claude Code could not be given at {received.native}: {what}")
+            self.say(f"tenterhook: Claude Code could not be sent at {received.native}: {what}")
         answer = AGENT.answer(reply)
         body: dict[str, Any] = answer if isinstance(answer, dict) else {}
         if received.native == "PreToolUse" and self.turn.stop_reason == "tool_rejected":
@@ -138,7 +138,7 @@ class HooksCallbacks(AgentSession):
 
     async def _tool_asked(self, received: wire.Received) -> Verdict:
         wanted = self._call(received)
-        if wanted.mcp_names:  # the others are Claude's own; the SDK tells of a tool no sooner than it is called
+        if wanted.mcp_names:  # the others are Claude's own; the SDK does not report a tool before it is called
             strings = [key for key, value in wanted.tool_input.items() if isinstance(value, str)]
             self.notice_tool(wanted.tool_name, {key: {"type": "string"} for key in strings})
         try:

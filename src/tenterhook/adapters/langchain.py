@@ -236,7 +236,7 @@ def _message(command: Any, call_id: str) -> ToolMessage | None:
 
 
 def _with_message(command: Any, own: ToolMessage, message: ToolMessage) -> Any:
-    """Return a command with another message in the place of a call's result."""
+    """Return a command with another message instead of a call's result."""
     if message is own:
         return command
     messages = [message if each is own else each for each in command.update["messages"]]

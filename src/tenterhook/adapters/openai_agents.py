@@ -89,7 +89,7 @@ class HooksRunner(AgentSession):
         except Exception as error:
             if (
                 isinstance(error, MaxTurnsExceeded) and session.turn.stop_reason != "max_steps"
-            ):  # else hooks have been asked
+            ):  # else hooks were already asked
                 session.turn.stop_reason = "max_steps"
                 await session.stop(_said(error.run_data.new_items if error.run_data else ()))
             await session.fail_turn(error)
@@ -270,7 +270,7 @@ async def _filtered(inner: CallModelInputFilter | None, data: CallModelData[Any]
 
 
 def _given(arguments: str) -> dict[str, Any]:
-    """Return the input as the model gave it; the tool itself refuses what is not an object."""
+    """Return the input as the model gave it; the tool itself refuses anything but an object."""
     try:
         given = json.loads(arguments or "{}")
     except ValueError:

@@ -15,11 +15,11 @@ _PARAMETERS = frozenset(("command", "commands", "cmd", "script", "commandline"))
 
 
 class UnnamedToolWarning(UserWarning):
-    """A tool may run shell commands, and matchers, rules and guards for `Shell` do not see it as one."""
+    """A tool may run shell commands, but matchers, rules and guards for `Shell` do not apply to it."""
 
 
 def looks_like_shell(name: str, parameters: Mapping[str, Any]) -> bool:
-    """Return whether a tool of an unknown name may run shell commands, by its name or a text among its parameters."""
+    """Return whether a tool of an unknown name may run shell commands, by its name or a string parameter."""
     if name in NAMES_OF_TOOL:
         return False
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)
@@ -37,5 +37,5 @@ def advice(name: str) -> str:
     """Return the text of the warning."""
     return (
         f"the tool {name!r} looks like a shell, but guards and rules for Shell do not apply to it: "
-        f'name it with tools={{"{name}": "Shell"}}, or as "other" if it is none'
+        f'name it with tools={{"{name}": "Shell"}}, or as "other" if it is not one'
     )

@@ -91,7 +91,7 @@ class HooksCapability(AgentSession, AbstractCapability[Any]):
         return node
 
     async def after_node_run(self, ctx: RunContext[Any], *, node: Any, result: Any) -> Any:
-        """End a run that must not go on, and continue one that hooks do not let end."""
+        """End a run that must not continue, and continue one that hooks do not let end."""
         if isinstance(result, ModelRequestNode) and isinstance(node, CallToolsNode):
             await self._report_not_run(node, result.request)
             if self.is_cut_off():
@@ -197,11 +197,11 @@ def _validated(ctx: RunContext[Any], tool_name: str, tool_input: dict[str, Any])
         return dict(tools[tool_name].args_validator.validate_python(tool_input))
     except ValidationError as error:
         what = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
-        raise ToolFailed(f"A hook has modified the input into one that the tool does not take: {what}") from None
+        raise ToolFailed(f"A hook has changed the input to one that the tool does not accept: {what}") from None
 
 
 def _with_text(error: Exception, text: str) -> Exception:
-    """Return an error with another text for the model; one that ends the run, which no model sees, as it is."""
+    """Return an error with another text for the model; one that ends the run is unchanged, since no model sees it."""
     if isinstance(error, ToolFailedError):
         return ToolFailedError(replace(error.tool_failed, content=text))
     if isinstance(error, ToolRetryError):

@@ -54,7 +54,8 @@ class Gate:
     ) -> None:
         """`decide` is an engine's `adecide`. Without `surfaces`, nobody is asked. `told` is called with each answer.
 
-        `more_rules` come after `rules` and may change from call to call. `tools`: see `Engine.load`.
+        `more_rules` come after `rules` and may change from call to call. `tools` maps your own tools to the tools that
+        they count as, as in `Engine.load`.
         """
         self._decide = decide
         self.mode = mode
@@ -71,7 +72,7 @@ class Gate:
         fields = {"tool_name": call.tool_name, "tool_input": call.tool_input, "tool_use_id": call.tool_use_id}
         verdict = await self._decide(_event("pre-tool-call", call, {**fields, **call.more}))
         context = verdict.additional_context
-        if verdict.denied:  # no rule can change that, so they are not fetched
+        if verdict.denied:  # regardless of the rules, which need not be fetched
             return Permit(False, call, "hook", verdict.reason, context=context)
         if verdict.modified_input is not None:
             call = call._replace(tool_input=verdict.modified_input)

@@ -19,9 +19,9 @@ class Step(StrEnum):
 
     RUN = "run"
     REFUSE = "refuse"
-    ASK_HERE = "ask here"  # the user at the agent
+    ASK_HERE = "ask here"  # the person at the agent
     ASK_HUB = "ask hub"  # people at the hub, before the agent continues
-    LEAVE = "leave to the agent"  # its own mode and question decide
+    LEAVE = "leave to the agent"  # its own mode and its own prompt decide
 
 
 class ApprovalCase(NamedTuple):
@@ -31,12 +31,12 @@ class ApprovalCase(NamedTuple):
     rule: str | None = None  # the answer of the rule that matches: approve, deny or ask
     is_granted: bool = False  # an approval for the session covers the call
     is_answered: bool = False  # only built-in guards ask, and an approve rule of the user answers them
-    is_allowed: bool = False  # the user has run `tenterhook allow` for exactly this call
-    was_forced: bool = False  # at `pre-tool-call`, a hook required a question
-    asks: bool | None = None  # without rules, the user would be asked; None: the agent decides that later
-    can_approve: bool = True  # at this event, the agent can be told not to ask
+    is_allowed: bool = False  # the user ran `tenterhook allow` for exactly this call
+    was_forced: bool = False  # at `pre-tool-call` a hook required that a person is asked
+    asks: bool | None = None  # without rules, a person would be asked; None: the agent has yet to decide that
+    can_approve: bool = True  # at this event the agent can be told not to ask
     can_ask: bool = True  # the agent can be told to ask its user, or the gate has a surface
-    asks_us_first: bool = False  # the agent's question reaches us as a `permission-request`, and its user sees it
+    asks_us_first: bool = False  # the agent's question reaches us as a `permission-request`, and a person sees it
     has_hub: bool = False  # a hub can be asked at this event
 
     @property
@@ -77,5 +77,5 @@ def _whom_to_ask(case: ApprovalCase) -> Ruling:
 
 
 def reason_to_ask(said: str | None, rule: Rule | None) -> str | None:
-    """Return why a person is asked: the hook's reason, else that of a rule that asks."""
+    """Return why a person is asked: the hook's reason, else that of the rule that asks."""
     return said or (rule.said if rule is not None and rule.answer == "ask" else None)

@@ -64,7 +64,7 @@ class Presentation(NamedTuple):
     text: str
     marks: bytes = b""  # of a command: for each character 0, NOTABLE or DANGEROUS
     dangers: tuple[CommandDanger, ...] = ()
-    path: str | None = None  # of the file that it is about
+    path: str | None = None  # of the file that the call is about
 
     def parts(self) -> Iterator[tuple[str, int]]:
         """Yield the text in parts, each with its mark; 0 for what follows the command."""
@@ -96,7 +96,7 @@ def present(call: Call, display: Any) -> Presentation:
 
 
 def _path(work_dir: str, path: str, resolved: str) -> str:
-    """Return a resolved path, after the given one if that leads elsewhere than it seems: a symbolic link, a home."""
+    """Return the target of a path, with the path itself if they differ: a symbolic link, a home."""
     is_plain = os.path.normpath(os.path.join(work_dir, path)) == os.path.normpath(resolved)
     return resolved if is_plain else f"{path} → {resolved}"
 
@@ -132,7 +132,7 @@ def ending(
 ) -> Ending:
     """Return how a request ended.
 
-    For a withdrawn one, `approved` is the decision made elsewhere, `via` where, `machine` the machine that reports it.
+    For a withdrawn request, `approved` and `via` are the decision made elsewhere and its place, as `machine` reports.
     """
     if state == "approved":
         outcome = "approved for this session" if scope == "session" else "approved once"
@@ -157,7 +157,7 @@ _ENDED_ELSEWHERE = {
     "terminal": "in the terminal",
     "hook": "by a hook",
     "rule": "by a rule",
-    "session": "for this session before",
+    "session": "earlier in this session",
     "allow": "by tenterhook allow",
 }
 

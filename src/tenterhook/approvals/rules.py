@@ -1,6 +1,6 @@
 """`[[approvals.rules]]` in settings files: rules that approve, deny or ask about tool calls.
 
-There are two such files: the managed one, which only root may be able to write, and the user's.
+There are two such files: the managed one, which must be writable by root only, and the user's.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Rule(NamedTuple):
             f"{key} = {value!r}" for key in ("tool", "command", "pattern") if (value := getattr(self, key))
         )
         whose = "the hub's" if "://" in self.source else "your"
-        return self.reason or f"{whose} rule for {named or 'everything'} says {self.answer}"
+        return self.reason or f"{whose} rule for {named or 'everything'} says: {self.answer}"
 
 
 def read(found: object, where: str) -> list[Rule]:
@@ -316,7 +316,7 @@ def _git_alias(command: ShellCommand) -> tuple[str, str] | None:
 
 
 def _spellings(command: ShellCommand, line: str, aliases: Mapping[str, str]) -> Iterator[str]:
-    """Yield a command as it is written, and as its words with single blanks between them.
+    """Yield a command as it is written, and as its words separated by single spaces.
 
     Further spellings have the program's name in place of its path or of a pattern for it, another name of the program,
     the value of a git alias, or no options before the subcommand.
@@ -450,4 +450,4 @@ def settings(file: str) -> dict[str, Any]:
     except OSError as error:
         raise HookError(f"{error.strerror}: {file}", "it contains your rules: make it readable") from None
     except (ValueError, RecursionError) as error:
-        raise HookError(f"{file}: {error}", "it contains your rules: correct it, or move it away") from None
+        raise HookError(f"{file}: {error}", "it contains your rules: fix it, or move it away") from None

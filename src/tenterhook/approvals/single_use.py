@@ -79,7 +79,7 @@ def record(call: Call, why: str | None) -> str | None:
 def how_to_allow(name: str) -> str:
     """Return the last sentence of a refusal: how the user permits the call with this ID."""
     return (
-        "To let exactly this call run once when it is tried again, the person types in a terminal outside the agent: "
+        "To allow exactly this call once when it is retried, the user runs in a terminal outside the agent: "
         f"tenterhook allow {name}"
     )
 

@@ -26,7 +26,7 @@ _FIRST = (
     *("protect-hooks", "infrastructure"),
 )
 CURRENT, COPIED = "as it comes", "copy"
-# More than any hook has been shipped with: of a folder, which may be a repository's, no more is read.
+# More than any shipped hook has. No more of a folder is read, since it may belong to a repository.
 LARGEST, _MOST, _DEEPEST = 256 * 1024, 200, 8  # bytes of a file, files, levels
 _SCRIPT = '''\
 #!/usr/bin/env -S python3 -I
@@ -102,9 +102,9 @@ def state_of(hook: Hook, folder: str) -> str | None:
 
 
 def paths(folder: str) -> dict[str, str]:
-    """Return what is in a folder but directories, by its relative path, without byte code.
+    """Return the content of a folder except directories, by relative path, without byte code.
 
-    More files or levels than a built-in hook has are not listed; a directory that is not looked into stands for them.
+    No more files or levels are listed than a built-in hook has; a directory that was not entered stands for the rest.
     """
     found: dict[str, str] = {}
     left = [""]
@@ -126,7 +126,7 @@ def paths(folder: str) -> dict[str, str]:
 
 
 def content(path: str) -> bytes | None:
-    """Return the content of a regular file, no more than a shipped file could have; None for links and others."""
+    """Return the content of a regular file, up to the size of a shipped file; None for links and other files."""
     return None if os.path.islink(path) else private_files.read_regular(path, LARGEST)
 
 
@@ -173,7 +173,7 @@ def _imports(name: str, tree: ast.Module) -> Iterator[str]:
 
 
 def _executed(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield every node but those for type checkers only."""
+    """Yield every node except those for type checkers only."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             yield from (each for child in node.orelse for each in (child, *_executed(child)))

@@ -23,18 +23,18 @@ SUFFIXES = (".toml", ".json")
 _LARGEST = 4 * 1024 * 1024
 
 CASE = (
-    Field("name", str, None, 1, 200, meaning="what the case is about; the file's name without it"),
-    Field("event", dict, {}, meaning="the fields of the event, as the hook would be sent them"),
-    Field("env", dict, {}, meaning="variables for the hook; false takes one away"),
-    Field("files", dict, {}, meaning="path to content, in the fresh working directory"),
-    Field("setup", str, None, 1, meaning="a shell line to run there before the hook"),
+    Field("name", str, None, 1, 200, meaning="what the case tests; default: the file's name"),
+    Field("event", dict, {}, meaning="the fields of the event, as sent to the hook"),
+    Field("env", dict, {}, meaning="variables for the hook; false removes one"),
+    Field("files", dict, {}, meaning="path to content, in the case's working directory"),
+    Field("setup", str, None, 1, meaning="a shell line to run there before the hook runs"),
     Field("timeout", int, None, 1, 600000, meaning="milliseconds, instead of the hook's own"),
     Field("expect", dict, None, meaning="what must happen"),
 )
 FILE = (
     Field("content", str, "", meaning="the text of the file"),
-    Field("mode", str, None, meaning="in octal, such as 755"),
-    Field("link", str, None, 1, meaning="what a symbolic link leads to"),
+    Field("mode", str, None, meaning="octal, such as 755"),
+    Field("link", str, None, 1, meaning="the target of a symbolic link"),
 )
 
 # Set by the test itself, so that nothing real is touched.
@@ -95,7 +95,7 @@ def read(file: str, hook: Hook) -> CaseFile:
     shared = {key: value for key, value in document.items() if key != "case"}
     problems: list[Problem] = []
     if "name" in shared:
-        message = "'name' stands above the cases, which need one each"
+        message = "'name' is outside the cases, each of which needs its own"
         line = lines.line_of(None, "name")
         problems.append(Problem("unknown-key", file, line, "name", message, "move it into a [[case]]"))
     found: list[Case] = []
@@ -128,7 +128,7 @@ def _load(file: str) -> tuple[dict[str, Any], str] | Problem:
     if isinstance(document, Problem):
         return document
     if not isinstance(document, dict):
-        message = "a case is an object"
+        message = "a case must be an object"
         return Problem("bad-value", file, 1, None, message, 'write {"event": {…}, "expect": {…}}')
     return document, text
 
@@ -177,9 +177,10 @@ def _check_event(case: Case, hook: Hook, wrong: Callable[..., None]) -> None:
     for key in ("work_dir", "cwd"):
         value = given.pop(key, "")
         if not isinstance(value, str) or not paths.is_below(value or "."):
-            message = f"'{key}' is {value!r}: a case runs in a fresh directory"
+            message = f"'{key}' is {value!r}: a case runs in a directory of its own"
             wrong("bad-value", message, "leave it out, or name a folder below that directory", "event", key)
-    for key, kind, what in (("session_id", str, "a text"), ("timestamp", str, "a text"), ("context", dict, "a table")):
+    kinds = (("session_id", str, "a string"), ("timestamp", str, "a string"), ("context", dict, "a table"))
+    for key, kind, what in kinds:
         if not isinstance(given.get(key) or kind(), kind):
             wrong("bad-value", f"'{key}' is {given[key]!r}", f"make it {what}", "event", key)
             given.pop(key)
@@ -197,7 +198,7 @@ def _env(given: Mapping[str, Any], wrong: Callable[..., None]) -> dict[str, str 
     found: dict[str, str | None] = {}
     for name, value in given.items():
         if not _VARIABLE(name):
-            wrong("bad-value", f"{name!r} is not a name of a variable", "use letters, digits and _", "env", name)
+            wrong("bad-value", f"{name!r} is not a variable name", "use letters, digits and _", "env", name)
         elif _RESERVED(name):
             message = f"the test sets {name} itself, so that nothing real is touched"
             wrong("bad-value", message, "leave it out; files for the home go under [files] as '~/…'", "env", name)
@@ -206,7 +207,7 @@ def _env(given: Mapping[str, Any], wrong: Callable[..., None]) -> dict[str, str 
         elif isinstance(value, (str, int, float)) and not isinstance(value, bool) and "\0" not in str(value):
             found[name] = str(value)
         else:
-            wrong("bad-value", f"{name} is {value!r}", "make it a text, or false to take it away", "env", name)
+            wrong("bad-value", f"{name} is {value!r}", "make it a string, or false to remove it", "env", name)
     return found
 
 
@@ -220,11 +221,11 @@ def _files(
     found: dict[str, dict[str, str | None]] = {}
     for path, value in given.items():
         if not paths.is_below(path):
-            wrong("bad-value", f"{path!r} lies outside the working directory", paths.REMEDY, "files", path)
+            wrong("bad-value", f"{path!r} is outside the working directory", paths.REMEDY, "files", path)
             continue
         entry = {"content": value} if isinstance(value, str) else value
         if not isinstance(entry, dict):
-            wrong("bad-value", f"{path!r} is {value!r}", "give its content as a text", "files", path)
+            wrong("bad-value", f"{path!r} is {value!r}", "give its content as a string", "files", path)
             continue
         checked, trouble = hook_fields.check(FILE, entry, file, lambda key: line_of("files", key), extra="unknown-key")
         problems += trouble

@@ -2,7 +2,7 @@
 
 A text is expected exactly, or as `{ matches = "expression" }` or `{ contains = "text" }`; `false` means that there
 must be none. What a case does not mention is not checked, with three exceptions: that the hook ran and did not fail,
-what it decided (`none`), and that neither the input nor the output was changed.
+its decision (`none`), and that neither the input nor the output was changed.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ _EXPRESSIONS = ("matches", "contains")
 
 FIELDS = (
     Field("runs", bool, True, meaning="false: its matcher or its event keeps it from running"),
-    Field("decision", str, "none", choices=tuple(map(str, PRECEDENCE)), meaning="what is decided"),
+    Field("decision", str, "none", choices=tuple(map(str, PRECEDENCE)), meaning="the decision"),
     Field("reason", object, meaning="why"),
     Field("modified_input", object, meaning="the tool's input as the hook has changed it"),
     Field("modified_output", object, meaning="what the model sees instead of the tool's output or error"),
-    Field("additional_context", object, meaning="what the model is told besides"),
-    Field("message", object, meaning="what the person is shown"),
-    Field("scope", str, None, choices=("once", "session"), meaning="for how long an approval holds"),
-    Field("log", object, meaning="what it wants written to the journal"),
-    Field("outcome", str, None, choices=OUTCOMES, meaning="what became of the script"),
+    Field("additional_context", object, meaning="additional text for the model"),
+    Field("message", object, meaning="what the user is shown"),
+    Field("scope", str, None, choices=("once", "session"), meaning="how long an approval is valid"),
+    Field("log", object, meaning="what it adds to the journal"),
+    Field("outcome", str, None, choices=OUTCOMES, meaning="how the script ended"),
     Field("why", object, meaning="why it failed"),
     Field("exit_code", int, None, 0, 255, meaning="of the script"),
     Field("stdout", object, meaning="what the script printed"),
     Field("stderr", object, meaning="what it wrote to stderr"),
     Field("unreadable", bool, False, meaning="true: its answer, or part of it, is not valid"),
     Field("files", dict, {}, meaning="path to content afterwards; false: there is none"),
-    Field("env", dict, {}, meaning="variables that it set for the session"),
+    Field("env", dict, {}, meaning="variables that it has set for the session"),
 )
 
 
@@ -70,7 +70,7 @@ def problems_of(expect: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], st
         yield ("modified_output",), f"'modified_output' {wrong}", "fix the expression"
     for path, value in _table(expect, "files").items():
         if not paths.is_below(path):
-            yield ("files", path), f"{path!r} lies outside the working directory", paths.REMEDY
+            yield ("files", path), f"{path!r} is outside the working directory", paths.REMEDY
         elif wrong := _wrong_file(value):
             yield ("files", path), f"{path!r} {wrong}", 'write its text, { matches = "expression" } or false for none'
     if expect.get("runs") is False:
@@ -281,7 +281,7 @@ def observed(actual: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def updated(expect: Mapping[str, Any] | None, actual: Mapping[str, Any]) -> dict[str, Any]:
-    """Return expectations that fit what happened; those that are met stay as they are."""
+    """Return expectations that match what happened; those that are met stay as they are."""
     now = observed(actual)
     if expect is None:
         return now

@@ -50,7 +50,7 @@ def explain(hooks: Sequence[Hook], event: Event, catalog: Catalog) -> list[Expla
 
 def _reached(each: matching.Reached, stage: int | None, background: bool, catalog: Catalog, unsure: str) -> Explanation:
     standing = catalog.trust.standing(each.hook)
-    note = None if each.surely else f"{unsure}: it counts as found, its allow does not count"
+    note = None if each.surely else f"{unsure}: it counts as a match, but its allow does not count"
     is_script = each.hook.folder is not None and each.hook.guard is None
     if is_script and entry_points.entry_point(each.hook.folder or "")[0] is None:
         note = "it will fail: no script"
@@ -62,14 +62,14 @@ def _reached(each: matching.Reached, stage: int | None, background: bool, catalo
 
 def _why_not(hook: Hook, event: Event) -> str:
     if hook.event != event.canonical:
-        return f"event: it is for {hook.declared}"
+        return f"event: the hook is for {hook.declared}"
     if hook.never_matches:
-        return "matcher: not a valid expression, so that it matches nothing"
+        return "matcher: not a valid expression, so it matches nothing"
     if not event.spec.has_tool and not hook.has_one_matcher:
-        return f"matcher: {hook.declared} has no tool, so that a matcher never matches"
+        return f"matcher: {hook.declared} has no tool, so a matcher never matches"
     if hook.tool is not None:
         if event.tool_name is None:
-            return f"tool: '{hook.tool}' is set and the event names no tool"
+            return f"tool: '{hook.tool}' is set, but the event has no tool"
         names = event.tool_names
         quick = all(expression_cost.is_quick(hook.tool, len(name)) for name in names)
         if quick and not any(expressions.search(hook.dialect, hook.tool)(name) for name in names):
@@ -77,11 +77,11 @@ def _why_not(hook: Hook, event: Event) -> str:
     if hook.pattern is not None:
         texts = input_texts(event.tool_input)
         if not texts:
-            return f"pattern: '{hook.pattern}' is set and the event has no input"
+            return f"pattern: '{hook.pattern}' is set, but the event has no input"
         return f"pattern: '{hook.pattern}' is not found in {_quoted(texts)}"
     target = matching.target_text(event)
     if target is None:
-        return f"matcher: '{hook.target}' is set and the event does not say its {event.spec.target}"
+        return f"matcher: '{hook.target}' is set, but the event has no {event.spec.target}"
     return f"matcher: '{hook.target}' is not found in {_quoted([target])}"
 
 

@@ -34,12 +34,12 @@ def check_name(name: str) -> None:
     if re.search(r"[/\x00-\x1f\x7f]", name) or name.startswith(".") or name == layer_settings.FILE:
         raise HookError(f"{name!r} cannot be the name of a hook", "use lower-case letters, digits and hyphens")
     if name in BY_NAME:
-        message = f"{name!r} is the name of an event, and `tenterhook show` could no longer show that"
+        message = f"{name!r} is the name of an event, and `tenterhook show` could no longer show the event"
         raise HookError(message, "choose another name, such as what the hook does")
 
 
 class Interrupted(NamedTuple):
-    """A folder that was moved away to be replaced, which then did not happen: the process was killed."""
+    """A folder that was moved away to be replaced, but the process was killed before that happened."""
 
     folder: str
     kept: str
@@ -55,11 +55,11 @@ class Interrupted(NamedTuple):
 def write(folder: str, files: dict[str, File], *, replace: bool) -> str | None:
     """Create the folder, completely or not at all. Return the path to which an existing one was moved, or None.
 
-    It is written beside the existing one, which is then renamed, and it after it. A process that is killed leaves one
-    of the two; between the renames, the old one with a mark (see `interrupted`).
+    It is written beside the existing one; then the old one is renamed, and the new one after it. A killed process
+    leaves one of the two; between the renames, the old one with a mark (see `interrupted`).
     """
     if os.path.lexists(folder) and not replace:
-        raise HookError(f"there is a hook already: {folder}", "choose another name, or replace it with --force")
+        raise HookError(f"there is already a hook: {folder}", "choose another name, or replace it with --force")
     places.make_directories(os.path.dirname(folder))
     with aside(os.path.dirname(folder)) as directory:
         new = os.path.join(directory, "new")
@@ -69,7 +69,7 @@ def write(folder: str, files: dict[str, File], *, replace: bool) -> str | None:
 
 @contextmanager
 def aside(directory: str) -> Iterator[str]:
-    """Make a temporary directory below a directory of hooks; folders below it are not loaded as hooks."""
+    """Create a temporary directory below a directory of hooks; folders below it are not loaded as hooks."""
     made = tempfile.mkdtemp(prefix=".new-", dir=directory)
     try:
         yield made
@@ -133,7 +133,7 @@ def _exchange(folder: str, new: str, old: str) -> str:
     try:
         os.rename(folder, moved)
         os.rename(new, folder)
-    except BaseException:  # also on Ctrl-C, the old folder is back in its place
+    except BaseException:  # on Ctrl-C too, restore the old folder
         if not os.path.lexists(folder):
             os.rename(moved, folder)
         os.unlink(kept + _MARK)
@@ -151,7 +151,7 @@ def _kept_directory() -> str:
 
 
 def interrupted() -> list[Interrupted]:
-    """Return the folders that were moved away and not replaced, since the process was killed."""
+    """Return the folders that were moved away but not replaced, because the process was killed."""
     directory = _kept_directory()
     names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
     found = (_interrupted(os.path.join(directory, name)) for name in names if name.endswith(_MARK))
@@ -166,7 +166,7 @@ def _interrupted(mark: str) -> Interrupted | None:
 
 
 def delete(folder: str) -> None:
-    """Delete a hook's folder: it is first moved, so that it is no longer a hook at once. Of a link, only the link."""
+    """Delete a hook's folder: it is moved first, so that it stops being a hook at once. Of a link, only the link."""
     if os.path.islink(folder):
         os.unlink(folder)
         return

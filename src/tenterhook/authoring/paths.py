@@ -14,7 +14,7 @@ WORK_DIR = "{{work_dir}}"
 HOME = "{{home}}"
 TMP = "{{tmp}}"
 STATE_DIR = "{{state_dir}}"
-REMEDY = f"write a path below it, '~/…' for one in the fresh home, or '{STATE_DIR}/…' for the hook's own files"
+REMEDY = f"write a path below it, '~/…' for one in the case's home, or '{STATE_DIR}/…' for the hook's own files"
 
 
 class Places(NamedTuple):

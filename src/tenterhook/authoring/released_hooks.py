@@ -1,4 +1,4 @@
-"""Built-in hooks that earlier versions wrote: recognised by their files, and brought up to date with their settings."""
+"""Built-in hooks that earlier versions wrote: recognised by their files, and updated with their settings."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Outdated(NamedTuple):
     built_in: Hook
     folder: str
     state: str
-    settings: Mapping[str, Any]  # fields of the front matter that are the person's own
+    settings: Mapping[str, Any]  # fields of the front matter that are the user's own
     changed: tuple[str, ...] = ()  # files
-    removed: tuple[str, ...] = ()  # fields of the front matter that the person has removed
+    removed: tuple[str, ...] = ()  # fields of the front matter that the user has removed
 
     def files(self) -> dict[str, File]:
-        """Return the files of the hook as it comes now, with the person's settings. Raises `HookError`."""
+        """Return the files of the current hook, with the user's settings. Raises `HookError`."""
         found = built_in_hooks.files(self.built_in)
         try:
             found["HOOK.md"] = File(with_settings(found["HOOK.md"].text, self.settings, self.removed))
@@ -76,7 +76,7 @@ def parts(definition: bytes) -> tuple[dict[str, Any], bytes]:
 
 
 def outdated(folders: Iterable[str]) -> list[Outdated]:
-    """Return the folders that have an earlier version of a built-in hook, also if the person has changed it."""
+    """Return the folders that have an earlier version of a built-in hook, even if the user has changed it."""
     current = {hook.name: hook for hook in built_in_hooks.built_in_hooks()}
     found = (_look(current[os.path.basename(each)], each) for each in folders if os.path.basename(each) in current)
     return [each for each in found if each is not None]
@@ -89,8 +89,8 @@ def outdated_hooks(catalog: Catalog) -> list[Outdated]:
 
 
 def problems(found: Iterable[Outdated]) -> list[Problem]:
-    """Return a problem for each hook that the person has not changed."""
-    message = "it is as an earlier version wrote it"
+    """Return a problem for each hook that the user has not changed."""
+    message = "it was written by an earlier version"
     return [
         Problem("earlier-version", each.folder, None, None, message, f"tenterhook update {each.built_in.name}")
         for each in found
@@ -120,7 +120,7 @@ def _look(hook: Hook, folder: str) -> Outdated | None:
 
 
 def own_settings(fields: Mapping[str, Any], released: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the fields that no version came with; of metadata, the keys."""
+    """Return the fields that no released version has; of metadata, the keys."""
     versions = list(released)
     found = {key: value for key, value in fields.items() if all(each.get(key) != value for each in versions)}
     metadata = found.pop("metadata", None)
@@ -131,7 +131,7 @@ def own_settings(fields: Mapping[str, Any], released: Iterable[Mapping[str, Any]
 
 
 def removed_fields(fields: Mapping[str, Any], released: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Return the fields of the version that is most similar which are missing; keys of metadata as `metadata.key`."""
+    """Return the missing fields of the most similar version; keys of metadata as `metadata.key`."""
     version = max(released, key=lambda each: sum(fields.get(key) == each[key] for key in each), default={})
     inner = (f"metadata.{key}" for key in _metadata(version) if key not in _metadata(fields))
     return (*(key for key in version if key not in fields and key != "metadata"), *inner)
@@ -143,9 +143,9 @@ def _metadata(fields: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def with_settings(definition: str, settings: Mapping[str, Any], removed: Collection[str] = ()) -> str:
-    """Return a HOOK.md with these fields instead of its own or beside them, and without those that are removed.
+    """Return a HOOK.md with these fields replaced or added, and without those that are removed.
 
-    Raises `ValueError` if that would not be read as it is meant.
+    Raises `ValueError` if the result would be read differently.
     """
     expected = dict(parts(definition.encode())[0])
     inner = {**_metadata(expected), **settings.get("metadata", {})}

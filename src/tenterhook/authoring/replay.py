@@ -140,7 +140,7 @@ class _Replay:
         if candidate.hook is not None:
             hooks = [hook for hook in hooks if hook.name == candidate.hook]
             if not hooks:
-                raise HookError(f"there is no hook {candidate.hook!r} in force at {root}", "see: tenterhook list")
+                raise HookError(f"no hook {candidate.hook!r} is in force in {root}", "tenterhook list shows the hooks")
         return Engine(_synchronous(hooks), catalog=catalog, tell_untrusted=False)
 
     def _compare(self, record: dict[str, Any], verdict: Verdict) -> Iterator[Difference]:
@@ -177,7 +177,7 @@ class _Replay:
     def _no_longer_reached(self, record: dict[str, Any], runs: dict[str, Any]) -> Iterator[Difference]:
         name = self._candidate.hook
         if name in runs and runs[name].get("meaning") == "blocked":
-            yield _difference(NO_LONGER_BLOCKED, name, record, "blocked", "its matcher finds nothing")
+            yield _difference(NO_LONGER_BLOCKED, name, record, "blocked", "its matcher no longer matches")
 
 
 def folder_hooks(directory: str) -> list[Hook]:
@@ -204,7 +204,7 @@ def _synchronous(hooks: Iterable[Hook]) -> list[Hook]:
 
 
 def _is_other_output(before: Any, after: Any) -> bool:
-    """Whether a hook replaced an output otherwise than before; what is redacted in the record cannot be compared."""
+    """Whether a hook replaced an output differently than before; what is redacted in the record cannot be compared."""
     return bool(before != after) and MARK not in str(before)
 
 

@@ -25,7 +25,7 @@ class Status(StrEnum):
 
     PASSED = "passed"
     FAILED = "failed"
-    ERROR = "error"  # it could not be tried, or expects nothing
+    ERROR = "error"  # it could not be run, or expects nothing
     UPDATED = "updated"  # it failed, and its expectations were updated
 
 
@@ -46,7 +46,7 @@ class Result(NamedTuple):
 
 
 class Report(NamedTuple):
-    """The results of all cases, and what was not tried."""
+    """The results of all cases, and what was not run."""
 
     results: tuple[Result, ...]
     problems: tuple[Problem, ...]  # of case files
@@ -60,7 +60,7 @@ class Report(NamedTuple):
 
     @property
     def is_good(self) -> bool:
-        """Whether all cases were tried and passed."""
+        """Whether all cases ran and passed."""
         bad = self.count(Status.FAILED) + self.count(Status.ERROR)
         return not (bad or self.problems or self.broken or any(suite.files for suite in self.untrusted))
 
@@ -101,7 +101,7 @@ def result_of(suite: Suite, case: Case, actual: Mapping[str, Any]) -> Result:
     if "error" in actual:
         return Result(suite, case, Status.ERROR, error=actual["error"], remedy=actual["remedy"])
     if case.expect is None:
-        remedy = "add [expect], or let --update write down what happens now"
+        remedy = "add [expect], or let --update record what happens now"
         return Result(suite, case, Status.ERROR, actual=actual, error="it expects nothing", remedy=remedy)
     differences = tuple(expectations.differences(case.expect, actual))
     return Result(suite, case, Status.FAILED if differences else Status.PASSED, differences, actual)

@@ -28,7 +28,7 @@ _REAL = re.compile(
 
 
 def environment(caller: Mapping[str, str], places: Places, given: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the environment of a hook: the caller's variables without those for real things, and those of the case."""
+    """Return the environment of a hook: the caller's variables that refer to nothing real, and those of the case."""
     env = {name: value for name, value in caller.items() if not _REAL(name)}
     env |= {
         "HOME": places.home,
@@ -51,7 +51,7 @@ def make(places: Places) -> None:
 
 
 def remove(base: str) -> None:
-    """Delete everything of a case, also files without permissions."""
+    """Delete everything of a case, including files without permissions."""
 
     def unlock(_: Callable[..., Any], path: str, __: object) -> None:
         try:
@@ -76,7 +76,7 @@ def write_files(places: Places, files: Mapping[str, Mapping[str, str | None]]) -
         full = places.path_of(path)
         parent = os.path.dirname(full.rstrip("/"))
         if not f"{os.path.realpath(parent)}/".startswith(f"{places.base}/"):
-            raise HookError(f"{path} leads out of the case's directory", "fix the link it goes through")
+            raise HookError(f"{path} is outside the case's directory", "fix the link in its path")
         os.makedirs(parent, mode=0o700, exist_ok=True)
         if entry["link"] is not None:
             os.symlink(places.filled(entry["link"]), full)
@@ -106,7 +106,7 @@ def read_back(full: str) -> dict[str, Any]:
             data = stream.read(_LARGEST + 1)
     except OSError as error:
         return {"kind": "file", "mode": mode, "content": f"(unreadable: {error.strerror})"}
-    rest = f"… and {found.st_size - _LARGEST} bytes more" if len(data) > _LARGEST else ""
+    rest = f"… and {found.st_size - _LARGEST} more bytes" if len(data) > _LARGEST else ""
     return {"kind": "file", "mode": mode, "content": data[:_LARGEST].decode("utf-8", "replace") + rest}
 
 

@@ -92,7 +92,7 @@ def _broken(catalog: Catalog) -> list[Problem]:
 
 def _suggestion(name: str, known: Sequence[str]) -> str:
     close = get_close_matches(name, known, n=1, cutoff=0.5)
-    return f"did you mean '{close[0]}'?" if close else "tenterhook list shows the names; a folder is named with a /"
+    return f"did you mean '{close[0]}'?" if close else "tenterhook list shows the names; a folder needs a / in its name"
 
 
 class _At(NamedTuple):
@@ -139,7 +139,7 @@ def _suite(hook: Hook, directory: str, trust: Trust) -> Suite:
 
 
 def _unfinished(hook: Hook) -> list[Problem]:
-    """Return a problem if the script still has the placeholder reason: its cases expect that, and pass."""
+    """Return a problem if the script still has the placeholder reason: its cases expect it and pass."""
     script = entry_points.entry_point(hook.folder)[0] if hook.folder is not None else None
     try:
         return list(lints.placeholder(script)) if script is not None else []

@@ -31,7 +31,7 @@ class File(NamedTuple):
 
 
 class Made(NamedTuple):
-    """The files of a hook by their paths in its folder, HOOK.md last; `gaps`: what is left to do by hand."""
+    """The files of a hook by their paths in its folder, HOOK.md last; `gaps`: what remains to be done by hand."""
 
     files: dict[str, File]
     gaps: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ def render(
     pattern: str | None = None,
     reason: str | None = None,
 ) -> Made:
-    """Return the folder of a new hook. `reason` is that of its block; without one there may be a gap to fill."""
+    """Return the folder of a new hook. `reason` is that of its block; without one, there may be a gap to fill."""
     spec = spec_of(event)
     looks_at = occasion(spec, tool)
     subject = _Subject(name, event, spec, tool, pattern, looks_at, calls(spec, tool, pattern), reason)
@@ -89,10 +89,10 @@ def render(
     files |= {f"cases/{file}": File(text) for file, text in _cases(subject).items()}
     gaps: tuple[str, ...] = ()
     if subject.calls and subject.calls.reaching is None:
-        gaps = (f"no example is known that '{pattern or tool}' finds: add a case with one to cases/",)
+        gaps = (f"no example is known that matches '{pattern or tool}': add a case with one to cases/",)
     if subject.decides and subject.reason == PLACEHOLDER:
         gaps += (
-            f"say in {ENTRY_POINTS[language]} why it refuses: until then `tenterhook check` fails (or use --reason)",
+            f"write in {ENTRY_POINTS[language]} why it refuses: until then `tenterhook check` fails (or use --reason)",
         )
     files["HOOK.md"] = File(_definition(subject, ENTRY_POINTS[language]))
     return Made(files, gaps)
@@ -108,25 +108,25 @@ def _definition(subject: _Subject, entry_point: str) -> str:
     lines.append(f"timeout: {_TIMEOUT}")
     body = [f"# {subject.name}", ""]
     if subject.decides:
-        when = "whatever its matcher finds" if subject.reached_is_enough else f"what has `{looks_at.word}` in it"
+        when = "everything that its matcher finds" if subject.reached_is_enough else f"what contains `{looks_at.word}`"
         body.append(f"Looks at {looks_at.what} and refuses {when}. A block here means: {spec.block}.")
         if spec.name in ("pre-tool-call", "permission-request"):
             body += [
                 "",
-                "If the script itself fails, the agent goes on. A guard that must not fail open says so above:",
+                "If the script itself fails, the agent continues. A guard that must not fail open needs, above:",
             ]
             body.append("`metadata: { on_failure: block }`.")
     else:
-        body.append(f"Takes down {looks_at.what}, in `{_NOTES}` of the hook's own folder for files.")
-        body.append("It observes: nothing it says changes anything.")
-    body += ["", f"`{entry_point}` does it, `tenterhook test {subject.name}` tries it on the cases in `cases/`."]
+        body.append(f"Records {looks_at.what} in `{_NOTES}`, in the hook's state directory.")
+        body.append("It only observes: its answer has no effect.")
+    body += ["", f"`{entry_point}` does this; `tenterhook test {subject.name}` runs the cases in `cases/`."]
     return "\n".join(["---", *lines, "---", "", *body]) + "\n"
 
 
 def _description(subject: _Subject) -> str:
     looks_at = subject.looks_at
     if not subject.decides:
-        return _yaml(f"Takes down {looks_at.what} at {subject.spec.name}")
+        return _yaml(f"Records {looks_at.what} at {subject.spec.name}")
     if subject.reached_is_enough:
         return _yaml(f"Refuses what its matcher finds at {subject.spec.name}")
     return _yaml(f"Refuses {looks_at.word} in {looks_at.what} at {subject.spec.name}")
@@ -159,7 +159,7 @@ def _answers(subject: _Subject) -> list[tuple[str, dict[str, Any]]]:
     if event == "pre-tool-call":
         key = subject.calls.key if subject.calls else "command"
         found += [
-            ("ask the person first", {"decision": "ask", "reason": "Is this meant?"}),
+            ("ask the user first", {"decision": "ask", "reason": "Is this intended?"}),
             ("skip the question", {"hookSpecificOutput": {"permissionDecision": "allow"}}),
             ("change the input, all of it", {"modified_input": {key: "another one"}}),
         ]
@@ -176,13 +176,11 @@ def _head(subject: _Subject, statement: str, *, variable: str) -> list[str]:
     lines = [f"{subject.title}: called at {subject.event}, with the event as JSON on stdin."]
     lines.append(f"`tenterhook show {subject.event}` prints an example of it.")
     if not subject.decides:
-        lines += ["", "It observes: what it prints and how it exits changes nothing, but a failure is reported."]
-        lines.append(f"{variable} is a folder for its own files.")
+        lines += ["", "It only observes: its output and exit code change nothing, but a failure is reported."]
+        lines.append(f"{variable} is a directory for its own files.")
         return lines
     lines += ["", "Exit code 2 blocks, with the reason on stderr. Here that means:", f"{subject.spec.block}."]
-    lines.append(
-        "Exit code 0 and nothing printed: no objection. Any other exit code is a failure, and the agent goes on."
-    )
+    lines.append("Exit code 0 and no output: no objection. Any other exit code is a failure, and the agent continues.")
     lines.append("With exit code 0 it may also print an object:")
     width = max(len(label) for label, _ in _answers(subject))
     lines += [f"  {label + ':':<{width + 1}} {statement % json.dumps(answer)}" for label, answer in _answers(subject)]
@@ -191,7 +189,7 @@ def _head(subject: _Subject, statement: str, *, variable: str) -> list[str]:
             "NAME=value lines added to the file $TENTERHOOK_ENV_FILE are variables for the rest of the session."
         )
     if subject.spec.name == "pre-agent-turn-stop":
-        lines.append("stop_hook_active is true in the event if hooks have sent the agent back before.")
+        lines.append("stop_hook_active is true in the event if hooks have already sent the agent back.")
     return lines
 
 
@@ -220,7 +218,7 @@ field() {
 text=$(field KEY)  # WHAT
 """
 _WHOLE_INPUT = """\
-# Everything from the tool's input on, as JSON.
+# Everything from the tool's input onward, as JSON.
 text=${event#*'"tool_input": '}
 """
 _SCRIPTS = {
@@ -316,7 +314,7 @@ def _script(subject: _Subject, language: str) -> str:
     elif subject.reached_is_enough:
         text = "$text" if language == "sh" else "text"
         comment = form.comment or "#"
-        block = f"{comment} The matcher in HOOK.md has found what this is about. Look closer at {text} here.\n{block}"
+        block = f"{comment} The matcher in HOOK.md has already matched. Inspect {text} further here.\n{block}"
     else:
         indent = form.condition.rpartition("\n")[2]
         block = form.condition + block.replace("\n", "\n" + indent).rstrip() + form.end
@@ -352,8 +350,8 @@ def _cases(subject: _Subject) -> dict[str, str]:
     else:
         notes = f"{STATE_DIR}/{_NOTES}"
         found = {
-            "takes-it-down.toml": _case("takes it down", events[0], {"files": {notes: f"{looks_at.found}\n"}}),
-            "nothing-to-take-down.toml": _case("nothing to take down", events[1], {"files": {notes: False}}),
+            "records-it.toml": _case("records it", events[0], {"files": {notes: f"{looks_at.found}\n"}}),
+            "nothing-to-record.toml": _case("nothing to record", events[1], {"files": {notes: False}}),
         }
     if calls and calls.reaching is None:  # then only the other call can be a case
         other = _tool_call(subject, calls.other)
@@ -375,7 +373,7 @@ def _tool_call(subject: _Subject, text: str) -> dict[str, Any]:
 
 
 def _case(name: str, event: dict[str, Any], expect: dict[str, Any]) -> str:
-    lines = ["# An event, and what the hook must make of it.", f"name = {_toml(name)}", ""]
+    lines = ["# An event, and what the hook must do with it.", f"name = {_toml(name)}", ""]
     files = expect.get("files")
     for header, values in (("event", event), ("expect", expect), ("expect.files", files)):
         plain = {key: value for key, value in (values or {}).items() if key != "files"}
@@ -399,7 +397,7 @@ def _toml(value: Any) -> str:
 
 
 class Occasion(NamedTuple):
-    """A field of an event, a word that a new hook looks for in it, a text with it, one without, and the reason.
+    """A field of an event, a word that a new hook looks for in it, a text with that word, one without, and the reason.
 
     For an observer `found` is what it records, and there is neither a word nor a reason.
     """
@@ -420,7 +418,7 @@ _TOOLS = {
     ),
     "WriteFile": Occasion(
         ("tool_input", "file_path"), "the path", "config/.env", ".env", "config/app.toml",
-        "Leave .env files alone: they hold secrets.",
+        "Leave .env files alone: they contain secrets.",
     ),
     "Glob": Occasion(
         ("tool_input", "pattern"), "the pattern", "**/*.pem", ".pem", "**/*.py", "Do not look for private keys.",
@@ -435,7 +433,7 @@ _TOOLS = {
     ),
     "SearchWeb": Occasion(
         ("tool_input", "query"), "the query", "our internal roadmap", "internal", "python argparse",
-        "Do not search the web for what is internal.",
+        "Do not search the web for internal information.",
     ),
     "": Occasion(("tool_input",), "the whole input", "a secret", "secret", "a plain text", "Secrets stay here."),
 }  # fmt: skip
@@ -448,7 +446,7 @@ _EVENTS = {
     "post-session": Occasion(("exit_reason",), "how the session ended", "user_exit"),
     "pre-agent-turn": Occasion(
         ("prompt",), "the prompt", "Clean up production", "production", "Fix the failing test",
-        "Production is looked after by people.",
+        "Production is managed by people.",
     ),
     "post-agent-turn": Occasion(("response",), "the answer", "The test passes now."),
     "pre-agent-turn-stop": Occasion(
@@ -475,7 +473,7 @@ _EVENTS = {
         "There is a TODO left: finish it.",
     ),
     "pre-context-compact": Occasion(
-        ("trigger",), "who wants it", "auto", "auto", "manual", "Compaction is left to the person here.",
+        ("trigger",), "who wants it", "auto", "auto", "manual", "Compaction is up to the user here.",
     ),
     "post-context-compact": Occasion(("trigger",), "who wanted it", "manual"),
     "notification": Occasion(("title",), "the title", "Task completed"),

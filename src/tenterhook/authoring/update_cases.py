@@ -1,4 +1,4 @@
-"""Rewriting expectations in their file; everything else, also comments, stays as it is."""
+"""Rewriting expectations in their file; everything else, including comments, stays as it is."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def rewrite(file: str, edits: Sequence[tuple[Case, Mapping[str, Any]]]) -> None:
         return
     after = _toml(before, edits)
     if after is None or tomllib.loads(after) != wanted:
-        raise HookError(f"{file} is written in a way that cannot be edited", "edit its expectations by hand")
+        raise HookError(f"{file} is written in a form that cannot be edited", "edit its expectations by hand")
     _replace(file, after)
 
 

@@ -93,7 +93,7 @@ def _run(job: Mapping[str, Any], cancel: Cancel) -> dict[str, Any]:
     notes = [*found.pop("notes", ())]
     left = wait_for_children(cancel)
     if left:
-        notes.append(f"it left {left} process{'' if left == 1 else 'es'} behind, which would go on; ended")
+        notes.append(f"it left {left} process{'' if left == 1 else 'es'} running; killed")
     actual = {
         "ran": run is not None,
         "why_not": why_not,

@@ -68,7 +68,7 @@ def _interruptible(work: Coroutine[Any, Any, None]) -> None:
 
 
 def _note(number: int, received: list[int], task: asyncio.Future[None]) -> None:
-    if not received:  # else it is ending already
+    if not received:  # else it is already ending
         task.cancel()
     received.append(number)
 
@@ -91,7 +91,7 @@ def _processors() -> int:
 
 
 async def _try(job: CaseJob) -> dict[str, Any]:
-    """Return what happened to one case, or `error` with why it could not be tried."""
+    """Return what happened to one case, or `error` with why it could not be run."""
     refusal = job.refusal()
     if refusal is not None:
         return {"error": refusal, "remedy": "review it again"}
@@ -130,10 +130,10 @@ async def _ask(job: CaseJob, where: Places) -> dict[str, Any]:
             answer, said = await asyncio.gather(process.stdout.read(), process.stderr.read())
         found: dict[str, Any] = json.loads(answer)
     except TimeoutError:
-        return {"error": "it does not come to an end", "remedy": "see what the hook waits for"}
+        return {"error": "it does not finish", "remedy": "check what the hook waits for"}
     except (ValueError, ConnectionError):
         last = said.decode("utf-8", "replace").strip().splitlines()[-1:] or ["no reason given"]
-        return {"error": f"the case could not be tried: {last[0]}", "remedy": "try again; this should not happen"}
+        return {"error": f"the case could not be run: {last[0]}", "remedy": "try again; this should not happen"}
     finally:
         await _end(process, leader)
     return found

@@ -1,1 +1,1 @@
-"""The bundled agent: a real coding agent, on pydantic-ai, in which every event happens."""
+"""The bundled agent: a real coding agent, built on pydantic-ai, that fires every event."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..model import Verdict
 
 _OUTCOMES = ("ok", "failed", "timed_out")
-_LATE = 2.0  # seconds after its timeout in which a hook's end is written
+_LATE = 2.0  # seconds after its timeout until a hook's end is written
 
 
 class BackgroundRuns:
@@ -25,7 +25,7 @@ class BackgroundRuns:
         self._journal: Follower | None = None
         try:
             self._journal = Follower.from_now(places.journal())
-        except OSError:  # then their ends cannot be recorded there either
+        except OSError:  # then their ends cannot be recorded either
             pass
         # By name, event and source: when each run of it should have ended (`time.monotonic`), the oldest first.
         self._open: dict[tuple[str, str, str], list[float]] = {}
@@ -55,7 +55,7 @@ class BackgroundRuns:
             return []
         try:
             records = [line.record for line in self._journal.lines() if b'"type": "async"' in line.raw]
-        except OSError:  # only the display lacks something
+        except OSError:  # only the display is incomplete
             return []
         return [each for each in records if each is not None and self._is_ours(each) and self._close(each)]
 

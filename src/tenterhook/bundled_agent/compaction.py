@@ -1,4 +1,4 @@
-"""Compaction: replacing a long context by a summary that the model writes."""
+"""Compaction: replacing a long context with a summary that the model writes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _CHARACTERS_OF_A_TOKEN = 4
 _PROMPT = """\
-Summarise this session so that you can go on with nothing else in mind: what the person wants, what was done and \
-found, which files and commands matter, what was refused and why, and what is left to do. Answer with it alone."""
+Summarise this session so that you can continue from the summary alone: what the user wants, what was done and found, \
+which files and commands matter, what was refused and why, and what is left to do. Reply with the summary only."""
 
 
 def tokens(messages: Sequence[ModelMessage]) -> int:
@@ -44,7 +44,7 @@ async def compact(
 ) -> list[ModelMessage] | None:
     """Return the history with a summary of its past; None if there is no past, a hook blocks, or the model fails.
 
-    `keep_last`: the last request, which is not answered yet, is kept, with the calls that it has results of.
+    `keep_last`: the last request, which is not answered yet, is kept, with the calls whose results it contains.
     """
     kept = _unanswered(messages) if keep_last else []
     past = list(messages[: len(messages) - len(kept)])

@@ -42,9 +42,9 @@ LAST_ENDS = 0.5  # seconds that the end of a session waits for asynchronous hook
 _LAST_POLL = 0.02  # seconds between checks meanwhile
 _RETRIES = 1000  # of wrong calls; the steps of a turn are limited anyway
 _INSTRUCTIONS = """\
-You are a coding agent in a person's terminal. You work in {work_dir} with the tools you are given.
-Do what is asked, check that it works, and say briefly what you did. A call that is refused was refused by the person
-or by a hook of theirs: take its reason seriously and find another way, never the same thing in disguise."""
+You are a coding agent in a user's terminal. You work in {work_dir} with the tools you are given.
+Do what is asked, check that it works, and report briefly what you did. A refused call was refused by the user or by
+one of their hooks: take the reason seriously and find another way; never retry the same thing in disguise."""
 
 
 class SessionEnded(NamedTuple):
@@ -130,7 +130,7 @@ class Conversation:
         self.on_notification: Callable[[], None] = lambda: None
 
     async def begin(self, ui: str = "shell") -> Verdict:
-        """Start the session; if denied, it must not go on. `ui` is `shell` (interactive) or `print` (one prompt)."""
+        """Start the session; if denied, it must not continue. `ui`: `shell` (interactive) or `print` (one prompt)."""
         Session(self.id).fix_root(self.engine.catalog.root if self.engine.catalog else self.work_dir)
         started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         about = {"session_id": self.id, "work_dir": self.work_dir, "model": self.model.model_id}
@@ -179,7 +179,7 @@ class Conversation:
         return SessionEnded("success", str(result.output))
 
     async def compact(self, trigger: str = "manual") -> bool:
-        """Replace the history by a summary. Return False if there is none, a hook blocks, or the model fails."""
+        """Replace the history with a summary. Return False if there is none, a hook blocks, or the model fails."""
         compacted = await compaction.compact(self, self.history, trigger)
         if compacted is not None:
             self.history = compacted
@@ -203,7 +203,7 @@ class Conversation:
             await self._await_background()
 
     async def notify(self, kind: str, title: str, body: str, source_id: str, *, severity: str = "info") -> None:
-        """Notify hooks and, with its next request, the model of something in the background."""
+        """Notify hooks of a background event, and the model with its next request."""
         about = {"title": title, "body": body, "severity": severity, "source_kind": "task", "source_id": source_id}
         shown = body.replace("</notification>", "&lt;/notification>")
         text = f'<notification type="{kind}" source="{source_id}" title="{escape(title)}">{shown}</notification>'
@@ -256,8 +256,9 @@ class Conversation:
             await asyncio.sleep(_LAST_POLL)
             self.show_background()
         if running := self._background.running:
-            still = "1 asynchronous hook still runs" if running == 1 else f"{running} asynchronous hooks still run"
-            self.screen.note(f"{still}; tenterhook log shows how {'it ends' if running == 1 else 'they end'}")
+            still = "1 asynchronous hook is" if running == 1 else f"{running} asynchronous hooks are"
+            ends = "it ends" if running == 1 else "they end"
+            self.screen.note(f"{still} still running; tenterhook log shows how {ends}")
 
     async def _watch_background(self) -> None:
         while self._background.is_running:

@@ -1,4 +1,4 @@
-"""Models by name: any of pydantic-ai, an OpenAI-compatible server by its address, or a script."""
+"""Models by name: any pydantic-ai model, an OpenAI-compatible server by its address, or a script."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 _NAMES = """\
 name one with --model, or with model = "…" below [agent] in {}:
-    openai:gpt-5                  its key is in OPENAI_API_KEY
-    anthropic:claude-sonnet-4-5   its key is in ANTHROPIC_API_KEY
-    ollama:qwen3                  no key; its address is in OLLAMA_BASE_URL"""
-_WITHOUT_KEY = "to try it without a key, write `answers: [{text: hello}]` to a file: --model scripted:FILE plays that"
+    openai:gpt-5                  key in OPENAI_API_KEY
+    anthropic:claude-sonnet-4-5   key in ANTHROPIC_API_KEY
+    ollama:qwen3                  no key; address in OLLAMA_BASE_URL"""
+_WITHOUT_KEY = "to try it without a key, write `answers: [{text: hello}]` to a file and use --model scripted:FILE"
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 
 
 def named(name: str | None, base_url: str | None, settings_file: str) -> Model:
     """Return the model of a name. Raises `HookError` with a remedy if it cannot be used."""
     if not name:
-        raise HookError("no model is named", f"{_NAMES.format(settings_file)}\n  {_WITHOUT_KEY}")
+        raise HookError("no model is configured", f"{_NAMES.format(settings_file)}\n  {_WITHOUT_KEY}")
     if name.startswith("scripted:"):
         return PydanticScriptedModel(ModelScript.load(name.removeprefix("scripted:")))
     try:
@@ -46,7 +46,7 @@ def _unusable(name: str, error: Exception, settings_file: str) -> HookError:
     """Return the error for a model that cannot be used: mostly a missing variable of its provider."""
     missing = [each for each in dict.fromkeys(_VARIABLE.findall(str(error))) if not os.environ.get(each)]
     if missing:
-        needs = f"{name} needs {' or '.join(missing)} in the environment, and it is not set"
+        needs = f"{name} needs {' or '.join(missing)} in the environment, which is not set"
         return HookError(needs, f"export {missing[0]}=…\n  {_WITHOUT_KEY}")
     said = str(error) if isinstance(error, UserError) else f"{name} cannot be used: {error}"
     return HookError(said, f"{_NAMES.format(settings_file)}\n  {_WITHOUT_KEY}")

@@ -26,7 +26,7 @@ def overview(engine: Engine, tally: Tally, places: Mapping[str, str], width: int
         yield title
         yield from table_lines(_HEADINGS, [_row(hook, engine, tally) for hook in hooks], width)
     if not engine.hooks:
-        yield "no hooks in force; they are looked for in:"
+        yield "no hooks in force; Tenterhook looks for them in:"
         yield from (f"  {each.name:8} {_short(each.directory)}" for each in (catalog.layers if catalog else ()))
     for each in catalog.left_out if catalog else ():
         yield f"  {one_line(each.hook.name)} is not in force: {_short_in(each.why)}"

@@ -111,7 +111,7 @@ class Screen:
         if verdict.modified_input is not None:
             self._print(f"  ~ the input was modified: {_short(verdict.modified_input)}", _YELLOW)
         if verdict.modified_output is not None:
-            self._print("  ~ the output was modified: the model sees what follows", _YELLOW)
+            self._print("  ~ the output was modified: the model sees the following", _YELLOW)
 
     def _run(self, run: Run, event: str) -> None:
         decision, name = run.decision, f"{run.hook.name} ({event})"
@@ -130,7 +130,7 @@ class Screen:
             self._print(f"    {_indented(note)}", _DIM)
 
     def _observer(self, hook: str, event: str, reason: str) -> None:
-        self._print(_indented(f"  hook {hook} ({event}) said: {reason.strip()}; it decides nothing here"), _DIM)
+        self._print(_indented(f"  hook {hook} ({event}) said: {reason.strip()}; it cannot decide anything here"), _DIM)
 
     def background(self, record: Mapping[str, Any]) -> None:
         """Show how an asynchronous hook ended, from its journal record, if it failed or gave a reason."""
@@ -143,7 +143,7 @@ class Screen:
             self._observer(hook, f"{event}, async", stderr)
 
     def refused(self, reason: str) -> None:
-        """Show why a turn or a session does not go on, unless that was shown already."""
+        """Show why a turn or a session does not continue, unless that was shown already."""
         if not self.has_shown(reason):
             self._print(visible(reason), _YELLOW)
 
@@ -193,7 +193,7 @@ class Screen:
 
 
 def _wrapped(text: str, width: int) -> Iterator[str]:
-    """Yield lines that fit into a width; what goes on below a line is moved in further than it."""
+    """Yield lines that fit into a width; continuation lines are indented further."""
     for line in text.split("\n"):
         indent = len(line) - len(line.lstrip())
         yield from wrapped(line.strip(), width, first=" " * indent, indent=indent + 2)

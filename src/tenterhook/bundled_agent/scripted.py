@@ -1,4 +1,4 @@
-"""`scripted:FILE`: a script as a model of pydantic-ai: a whole session, deterministic and offline."""
+"""`scripted:FILE`: a script as a pydantic-ai model: a whole session, deterministic and offline."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _ENDING = ".jsonl"
 _PREFIX = "session_"  # of ids
 _HEX = re.compile(r"(\w*_)?[0-9a-f]{8,}", re.IGNORECASE)  # of a word that looks like an id
-_CLOSE = 0.65  # of an id's digits, as difflib compares
+_CLOSE = 0.65  # similarity of an id's digits, as difflib computes it
 _SHOWN = 3  # exchanges, of a session that is resumed
 _TYPE = b'{"type": "'  # how a line begins
 _SAID = (b'{"type": "turn"', b'{"type": "message"')  # lines that a summary is made of
@@ -77,7 +77,7 @@ def existing(given: str) -> str | None:
 
 
 def is_like_an_id(given: str) -> bool:
-    """Return whether a word looks like a session id rather than a prompt, also if no such session exists."""
+    """Return whether a word looks like a session id rather than a prompt, even if no such session exists."""
     if not given or re.search(r"\s", given):
         return False
     is_id = given.lower().startswith(_PREFIX.rstrip("_")) or _HEX.fullmatch(given) is not None
@@ -88,7 +88,7 @@ def missing(given: str, why: str = "") -> HookError:
     """Return the error for an unknown session id."""
     close = _closest(given)
     meant = f"did you mean {close}? " if close else ""
-    return HookError(f"no session {given}{why}", f"{meant}list those of this directory: tenterhook agent --sessions")
+    return HookError(f"no session {given}{why}", f"{meant}to list those of this directory: tenterhook agent --sessions")
 
 
 def _closest(given: str) -> str | None:

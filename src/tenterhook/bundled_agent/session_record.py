@@ -27,7 +27,7 @@ SCHEMA = 1
 
 
 class SessionRecord:
-    """One session's file. An error is reported once; the session goes on."""
+    """One session's file. An error is reported once; the session continues."""
 
     def __init__(self, session_id: str, say: Callable[[str], None]) -> None:
         self.path = path_of(session_id)
@@ -184,7 +184,7 @@ def repaired(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
 
 def _interrupted(calls: dict[str, str]) -> list[ModelMessage]:
     """Return a request with results for these calls; nothing if there are none."""
-    said = "Interrupted: the call was not finished; look at what it has done before you go on"
+    said = "Interrupted: the call did not finish; check what it has done before you continue"
     parts = [ToolReturnPart(name, said, number, outcome="interrupted") for number, name in calls.items()]
     return [ModelRequest(parts=parts)] if parts else []
 

@@ -28,13 +28,13 @@ class Tasks:
     async def task(
         self, ctx: RunContext[Any], name: str, description: str, prompt: str, background: bool = False
     ) -> str:
-        """Have a subagent do a piece of work and report. It has your tools, but knows only what you tell it.
+        """Let a subagent do a task and report. It has your tools, but knows only what you tell it.
 
         Args:
             name: What kind of worker it is, such as reviewer or tester.
-            description: The work in a few words.
+            description: The task in a few words.
             prompt: Everything it needs to know.
-            background: Go on at once; you are notified when it is done.
+            background: Return immediately; you are notified when it is done.
         """
         self._number += 1
         task_id = f"task_{self._number}"

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from .screen import Screen
 
 _KEYS = "y once · s for this session · n no · f no, and say why"
-_NOT_YET = 0.2  # seconds after a question in which keys are ignored: they were meant for something else
+_NOT_YET = 0.2  # seconds after a question in which keys are ignored: they were not meant for it
 _HELP = """\
 /hooks          every hook, what it did in this session, and how to manage them
 /mode [MODE]    ask before Shell, writes and Task; auto: before Shell only; yolo: never
-/compact        replace the context by a summary
-/sessions       the sessions of this directory: when, how long, what it was about
-/resume [ID]    go on with another session; without an ID, the last one of this directory
-/help           this
+/compact        replace the context with a summary
+/sessions       the sessions of this directory: when, how long, about what
+/resume [ID]    resume another session; without an ID, the last one of this directory
+/help           this list
 /exit           end the session (or Ctrl-D); Ctrl-C interrupts a turn"""
 
 
@@ -107,7 +107,7 @@ class Terminal:
                 self._refresh()
 
     async def _answer_alone(self, asked: Question) -> Answer | None:
-        """Ask without a prompt, in a command that runs one turn."""
+        """Ask without a prompt, for a command that runs one turn."""
         while not asked.answer.done():
             try:
                 line = await self._session.prompt_async(handle_sigint=False)  # SIGINT stays the command's
@@ -179,7 +179,7 @@ class Terminal:
             elif event.app.current_buffer.text:
                 event.app.current_buffer.reset()
             else:
-                self._screen.note("Ctrl-D ends the session")
+                self._screen.note("press Ctrl-D to end the session")
 
         return keys
 
@@ -241,7 +241,7 @@ class Interactive:
                 this.uncancel()
 
     def _end(self, session: asyncio.Task[Any]) -> None:
-        """End the session once: a closed terminal is an end of input and a signal, and shells send the signal again."""
+        """End the session once: a closed terminal is both end of input and a signal, which shells send again."""
         if not self._ending:
             self._ending = True
             session.cancel()
@@ -325,17 +325,17 @@ class Interactive:
         elif name == "/resume":
             await self._resume(rest or None)
         else:
-            self._screen.error(f"there is no {name}; /help lists the commands")
+            self._screen.error(f"unknown command {name}; /help lists the commands")
 
     async def _resume(self, session_id: str | None) -> None:
         current = self._conversation
         if session_id is not None and current.id in (session_id, session_files.existing(session_id)):
-            self._screen.note(f"this is {current.id}")
+            self._screen.note(f"this session is {current.id}")
             return
         opened = self._open(session_id, current.id)
         verdict = await opened.begin()
-        if verdict.denied:  # it does not start; the current one goes on
-            self._screen.refused(verdict.reason or "a hook does not let the session start")
+        if verdict.denied:  # it does not start; the current one continues
+            self._screen.refused(verdict.reason or "a hook refused to start the session")
             return
         await current.finish("resumed_another")
         self._conversation = opened
@@ -352,7 +352,7 @@ class Interactive:
         found = session_files.sessions(self._conversation.work_dir)
         for line in session_files.table(found, _width()):
             self._screen.plain(line)
-        self._screen.note(f"this is {self._conversation.id}; go on with another one: /resume ID")
+        self._screen.note(f"this session is {self._conversation.id}; to resume another one: /resume ID")
 
 
 def _width() -> int:

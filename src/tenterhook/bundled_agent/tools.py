@@ -51,10 +51,10 @@ class Tools:
 
         Args:
             command: The command line.
-            timeout: Seconds after which it is ended.
+            timeout: Seconds after which it is killed.
         """
         timeout = min(max(timeout, 0.1), _LONGEST_TIMEOUT)
-        # A pipe of our own: asyncio would wait for its end, which a child in the background may delay for ever.
+        # A pipe of our own: asyncio would wait for its end, which a background child may delay forever.
         ours, theirs = os.pipe()
         stream = asyncio.StreamReader()
         pipe, _ = await asyncio.get_running_loop().connect_read_pipe(
@@ -74,7 +74,7 @@ class Tools:
         )
         try:
             process = await asyncio.shield(starting)
-        except asyncio.CancelledError:  # asyncio would end the shell alone, not what it has started by now
+        except asyncio.CancelledError:  # asyncio would kill only the shell, not what it has started
             pipe.close()
             await asyncio.shield(_end_started(starting))
             raise
@@ -92,7 +92,7 @@ class Tools:
             await asyncio.wait_for(process.wait(), timeout)
         except TimeoutError:
             await asyncio.shield(_end(process, leader))
-            raise ToolFailed(f"{output.text()}\n[ended after {timeout:g} s, it had not finished]".strip()) from None
+            raise ToolFailed(f"{output.text()}\n[killed after {timeout:g} s: it had not finished]".strip()) from None
         except asyncio.CancelledError:
             await asyncio.shield(_end(process, leader))
             raise
@@ -105,16 +105,16 @@ class Tools:
         if status == 0:
             return said or "[no output]"
         assert status is not None  # it was waited for
-        ended = f"exit status {status}" if status > 0 else f"ended by signal {-status}"
+        ended = f"exit status {status}" if status > 0 else f"killed by signal {-status}"
         return ToolReturn(f"{said}\n[{ended}]".strip(), metadata={"exit_code": status if status > 0 else 128 - status})
 
     def read_file(self, file_path: str, offset: int = 1, limit: int = 2000) -> str:
         """Read a text file; each line is given with its number.
 
         Args:
-            file_path: The file, absolute or from the working directory.
+            file_path: The file, absolute or relative to the working directory.
             offset: The first line, counted from 1.
-            limit: How many lines at most.
+            limit: The maximum number of lines.
         """
         with self._opened(file_path) as file:
             lines = file.read().splitlines()
@@ -124,11 +124,11 @@ class Tools:
         return _cut(text) + (f"\n[{left} more lines]" if left > 0 else "") or "[empty]"
 
     def write_file(self, file_path: str, content: str) -> str:
-        """Write a file, in place of what was there.
+        """Write a file, replacing its content if it exists.
 
         Args:
-            file_path: The file, absolute or from the working directory.
-            content: All of its text.
+            file_path: The file, absolute or relative to the working directory.
+            content: The complete text.
         """
         path = self._path(file_path)
         try:
@@ -138,13 +138,13 @@ class Tools:
         return f"Wrote {len(content)} characters to {path}"
 
     def str_replace_file(self, file_path: str, old_string: str, new_string: str, replace_all: bool = False) -> str:
-        """Replace a piece of a file's text.
+        """Replace a part of a file's text.
 
         Args:
-            file_path: The file, absolute or from the working directory.
-            old_string: The text as it stands there, exactly; unique unless replace_all is set.
-            new_string: What to put in its place.
-            replace_all: Replace it everywhere.
+            file_path: The file, absolute or relative to the working directory.
+            old_string: The exact text to replace; it must be unique unless replace_all is set.
+            new_string: The replacement.
+            replace_all: Replace every occurrence.
         """
         path = self._path(file_path)
         with self._opened(file_path) as file:
@@ -154,9 +154,7 @@ class Tools:
         if not found:
             raise ToolFailed(f"{path} does not contain that text")
         if found > 1 and not replace_all:
-            raise ToolFailed(
-                f"{path} contains that text {found} times: give more of what is around it, or set replace_all"
-            )
+            raise ToolFailed(f"{path} contains that text {found} times: include more context, or set replace_all")
         self._write(path, before.replace(old, new))  # bytes: the rest keeps its encoding
         return f"Replaced {found if replace_all else 1} in {path}"
 
@@ -164,8 +162,8 @@ class Tools:
         """Find files by name.
 
         Args:
-            pattern: Such as `**/*.py` or `src/*.toml`.
-            path: Where to look.
+            pattern: A glob such as `**/*.py` or `src/*.toml`.
+            path: The directory to search.
         """
         root = self._existing(path)
         names = [os.path.relpath(file, root) for file in _files(root)]
@@ -177,8 +175,8 @@ class Tools:
 
         Args:
             pattern: A Python regular expression.
-            path: A file, or a directory to look in.
-            glob: Only files whose name matches this.
+            path: A file, or a directory to search.
+            glob: Search only files whose name matches this.
         """
         try:
             search = re.compile(pattern).search
@@ -248,7 +246,7 @@ class _Output:
         tail = b"".join(self._tail)
         over = max(0, len(tail) - _LONGEST_OUTPUT // 2)
         dropped = self._dropped + over
-        middle = b"\n[%d bytes left out]\n" % dropped if dropped else b""
+        middle = b"\n[%d bytes omitted]\n" % dropped if dropped else b""
         return (self._head + middle + tail[over:]).decode("utf-8", "replace").rstrip("\n")
 
 
@@ -301,7 +299,7 @@ def _listed(found: list[str], nothing: str) -> str:
 def _cut(text: str) -> str:
     if len(text) <= _LONGEST_OUTPUT:
         return text
-    return text[:_LONGEST_OUTPUT] + f"\n[{len(text) - _LONGEST_OUTPUT} characters left out]"
+    return text[:_LONGEST_OUTPUT] + f"\n[{len(text) - _LONGEST_OUTPUT} characters omitted]"
 
 
 def _said(error: Exception, path: str) -> str:

@@ -1,6 +1,6 @@
 """The command line: one command per file, one boundary for errors.
 
-Exit status: 0 all is well, 1 something is wrong, 2 an event was denied, 3 a conversion lost something, 64 wrong usage.
+Exit status: 0 success, 1 failure, 2 an event was denied, 3 a conversion was lossy, 64 usage error.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class _Commands(Group):
 def tenterhook(context: click.Context) -> int | None:
     """Run your hooks at every step of a coding agent's life: any hook format, any agent.
 
-    Without a command it prints the status: the agents found here, guarded or not, the hooks in force, the next step.
+    Without a command, it prints the status: the agents found here, guarded or not, the hooks in force, the next step.
     """
     if context.invoked_subcommand is not None:
         return None
@@ -123,7 +123,7 @@ def run(arguments: Sequence[str]) -> int:
         return 1
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # the reader has seen enough
+    except BrokenPipeError:  # the reader closed the pipe
         _silence()
         return 1
     except HookError as error:
@@ -133,7 +133,7 @@ def run(arguments: Sequence[str]) -> int:
         return 1
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not error.filename and not os.path.isdir("."):
-            click.echo("tenterhook: the current directory is gone\n  change to one that exists", err=True)
+            click.echo("tenterhook: the current directory no longer exists\n  cd to one that does", err=True)
             return 1
         where = f": {visible(str(error.filename))}" if error.filename else ""
         click.echo(f"tenterhook: {error.strerror or error}{where}", err=True)

@@ -44,20 +44,20 @@ def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
 @click.command(short_help="Add hooks that come with Tenterhook.")
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=_names)
 @click.option(
-    "--project", "for_project", is_flag=True, help="Into this project's .agents/hooks, for all who work on it."
+    "--project", "for_project", is_flag=True, help="Add to this project's .agents/hooks, for everyone who works on it."
 )
 @click.option("--copy", is_flag=True, help="Write a guard's source, to read or change it, instead of its name.")
-@click.option("--force", is_flag=True, help="Replace one that was changed; the old one is kept.")
+@click.option("--force", is_flag=True, help="Replace a hook that you have changed; the old folder is kept.")
 @json_option
 def add(names: tuple[str, ...], for_project: bool, copy: bool, force: bool, as_json: bool) -> int:
     """Write hooks that come with Tenterhook to ~/.config/agents/hooks, where they are in force in every project.
 
     They are ordinary folders. A guard's folder has a HOOK.md with its settings; the guard itself is part of Tenterhook,
-    runs in its process and is upgraded with it. With --copy the folder has the guard's source instead: it is yours, it
-    is not upgraded, and it needs Python 3.11 but no Tenterhook.
+    runs in its process and is upgraded with it. With --copy, the folder has the guard's source instead: it is yours, it
+    is not upgraded, and it needs Python 3.11 but not Tenterhook.
 
-    Without NAME it lists them. A hook of yours that was changed is not overwritten without --force; one that an earlier
-    version wrote is brought up to date with tenterhook update.
+    Without NAME, it lists the built-in hooks. A hook that you have changed is not overwritten without --force; one that
+    an earlier version wrote is upgraded with tenterhook update.
 
     \b
     tenterhook add
@@ -70,9 +70,9 @@ def add(names: tuple[str, ...], for_project: bool, copy: bool, force: bool, as_j
         return _list(root, as_json=as_json)
     hooks = {hook.name: hook for hook in built_in_hooks()}
     wanted = [hooks[known_name(name, hooks, "built-in hook")] for name in dict.fromkeys(names)]
-    refuse_below_agent("add")  # what is in a person's own directory runs without being trusted
+    refuse_below_agent("add")  # hooks in the user's own directory run without being trusted
     directory = hooks_directory(root if for_project else None)
-    for hook in wanted:  # all of them first: a refusal changes nothing
+    for hook in wanted:  # check all first: a refusal changes nothing
         _check(hook, directory, force=force)
     added = [write(hook, directory, copy=copy) for hook in wanted]
     catalog = catalog_here()
@@ -94,7 +94,7 @@ def add(names: tuple[str, ...], for_project: bool, copy: bool, force: bool, as_j
     for agent in wired:
         click.echo(f"{AGENTS[agent].title} calls it from now on; restart it if it is running")
     if wired and event_wiring.must_close(each.hook for each in added):
-        click.echo("        if Tenterhook cannot answer there, calls are refused, as its `on_failure: block` says")
+        click.echo("        if Tenterhook cannot answer there, calls are refused (`on_failure: block`)")
     if untrusted:
         click.echo(f"next    tenterhook trust {' '.join(untrusted)}   it runs once you have trusted it")
     if unguarded:
@@ -131,7 +131,7 @@ def _list(root: str, *, as_json: bool) -> int:
         added = [f"{layer}{'' if state == CURRENT else f' ({state})'}" for layer, state in states.items() if state]
         cells.append((hook.name, hook.event, ", ".join(added) or "-", hook.description))
     print_table(("hook", "event", "added", "what it does"), cells)
-    click.echo("tenterhook add NAME adds one")
+    click.echo("add one: tenterhook add NAME")
     return 0
 
 
@@ -140,7 +140,7 @@ def _check(hook: Hook, directory: str, *, force: bool) -> None:
     if force:
         return
     if lost := next((each for each in folders.interrupted() if each.folder == folder), None):
-        raise HookError(f"{lost}; nothing was added", f"{lost.remedy}; or start anew with --force")
+        raise HookError(f"{lost}; nothing was added", f"{lost.remedy}; or replace the folder with --force")
     if state_of(hook, folder) != "changed":
         return
     if released_hooks.outdated([folder]):
@@ -192,4 +192,4 @@ def _print(each: Added, catalog: Catalog) -> None:
         if host in AGENTS and event_wiring.without_event(AGENTS[host], [each.hook]):
             click.echo(f"  {AGENTS[host].title} has no event for it; it never runs there")
     if each.state != "unchanged":
-        click.echo(f"  tenterhook show {each.hook.name} says more")
+        click.echo(f"  details: tenterhook show {each.hook.name}")

@@ -42,10 +42,10 @@ def _sessions(_: click.Context, __: click.Parameter, incomplete: str) -> list[Co
     return [CompletionItem(name, help=about.get(name) or None) for name in offered(found, incomplete)]
 
 
-@click.command(short_help="A coding agent in which every event really happens.")
+@click.command(short_help="Run the bundled coding agent, which fires every event.")
 @click.argument("prompt", required=False)
-@click.option("--model", metavar="M", help="Any name pydantic-ai knows, such as openai:gpt-5; or scripted:FILE.")
-@click.option("--base-url", metavar="URL", help="An OpenAI-compatible server that has the model.")
+@click.option("--model", metavar="M", help="Any pydantic-ai model, such as openai:gpt-5; or scripted:FILE.")
+@click.option("--base-url", metavar="URL", help="An OpenAI-compatible server that serves the model.")
 @click.option(
     "--mode",
     type=click.Choice(list(MODES)),
@@ -57,11 +57,11 @@ def _sessions(_: click.Context, __: click.Parameter, incomplete: str) -> list[Co
     flag_value=_NEWEST,
     metavar="[ID]",
     shell_complete=_sessions,
-    help="Go on with a session (the last here).",
+    help="Resume a session (default: the last one here).",
 )
 @click.option("--sessions", "lists", is_flag=True, help="List the sessions of this directory.")
 @config_option
-@click.option("--debug", is_flag=True, help="Say on stderr what each hook is given and how it ends.")
+@click.option("--debug", is_flag=True, help="Print to stderr what each hook receives and how it ends.")
 @json_option
 def agent(
     prompt: str | None,
@@ -74,10 +74,10 @@ def agent(
     debug: bool,
     as_json: bool,
 ) -> int:
-    """Work with a coding agent whose every step passes your hooks.
+    """Run the bundled coding agent: your hooks see every step of it.
 
-    With a PROMPT (or text on stdin) it runs one turn and ends: status 0 done, 2 refused by a hook or by you, 1 failed.
-    Without one it is an interactive session.
+    With a PROMPT (or text on stdin), it runs one turn and exits: status 0 done, 2 refused by a hook or by you, 1
+    failed. Without one, it starts an interactive session.
 
     \b
     tenterhook agent "add a test for the parser" --model openai:gpt-5
@@ -172,7 +172,7 @@ class _Starting:
         conversation = self._conversation(screen, [terminal], self.resume)
         verdict = await conversation.begin("shell")
         if verdict.denied:
-            screen.refused(verdict.reason or "a hook does not let the session start")
+            screen.refused(verdict.reason or "a hook refused to start the session")
             return STATUS["refused"]
         screen.note(f"{conversation.id} · {self.model.model_id} · /help · Ctrl-D ends")
         await Interactive(terminal, screen, open_session).run(conversation)
@@ -316,11 +316,11 @@ def _list_sessions(as_json: bool) -> int:
     if as_json:
         print_json({"schema": 1, "sessions": [each.as_json() for each in found]})
     elif not found:
-        click.echo(f"no session of {short_path(os.getcwd())}; start one: tenterhook agent")
+        click.echo(f"no sessions in {short_path(os.getcwd())}; start one: tenterhook agent")
     else:
         for line in session_files.table(found, terminal_width()):
             click.echo(line)
-        click.echo("go on with one: tenterhook agent --resume ID", err=True)
+        click.echo("resume one: tenterhook agent --resume ID", err=True)
     return 0
 
 
@@ -344,7 +344,7 @@ def _session_id(given: str, work_dir: str, *, but: str | None = None) -> str:
         return found
     newest = session_files.newest(work_dir, but=but)
     if newest is None:
-        raise HookError(f"there is no session of {work_dir} to resume", "start one: tenterhook agent")
+        raise HookError(f"there is no session in {work_dir} to resume", "start one: tenterhook agent")
     return newest
 
 

@@ -1,4 +1,4 @@
-"""`tenterhook agents`: every agent that is known, whether it is installed here, which versions, guarded or not."""
+"""`tenterhook agents`: every known agent, whether it is installed here, its versions, guarded or not."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 _PLACES = {"managed": "managed", "user": "yes", "project": "in this project"}
 
 
-@click.command(short_help="List the agents that are known: installed, proven, guarded.")
+@click.command(short_help="List the known agents: installed, proven, guarded.")
 @json_option
 def agents(as_json: bool) -> None:
     """List every agent that Tenterhook knows: its version here, the version it was last proven with, guarded or not.
 
-    Proven means that the released program was driven with hooks and what it did was recorded, in docs/agents.md. With a
-    newer version, `tenterhook doctor AGENT --live` shows whether your guards block in it. A managed one is guarded for
-    every account of this machine, by root.
+    Proven means that the released program was run with hooks and its behaviour recorded, in docs/agents.md. For a newer
+    version, `tenterhook doctor AGENT --live` shows whether your guards block in it. A managed agent is guarded by root,
+    for every account of this machine.
 
     \b
     tenterhook agents
@@ -98,6 +98,6 @@ def _hints(found: list[dict[str, Any]]) -> list[str]:
     guarded = [facts for facts in here if any(facts["guarded"].values())]
     others = [facts["name"] for facts in guarded if facts["version"] != (facts["proven"] or {}).get("version")]
     hints = [f"not guarded: tenterhook install {' '.join(open_)}"] if open_ else []
-    hints += ["installed, and no hook is in force there: tenterhook add"] if idle else []
-    hints += [f"another version than was proven: tenterhook doctor {' '.join(others)} --live"] if others else []
+    hints += ["installed, but no hook is in force there: tenterhook add"] if idle else []
+    hints += [f"not the version that was proven: tenterhook doctor {' '.join(others)} --live"] if others else []
     return hints

@@ -1,4 +1,4 @@
-"""`tenterhook allow`: let a call run once that was refused because nobody could be asked."""
+"""`tenterhook allow`: allow a call once that was refused because nobody could be asked."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ def _ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     return offered([refused.id for refused in single_use.waiting()], incomplete)
 
 
-@click.command(short_help="Let a call run once that was refused because nobody could be asked.")
+@click.command(short_help="Allow a call once that was refused because nobody could be asked.")
 @click.argument("name", metavar="[ID]", required=False, shell_complete=_ids)
 @yes_option
 @json_option
 def allow(name: str | None, yes: bool, as_json: bool) -> int:
-    """Let a call run once that a hook or a rule wanted a person to be asked about, where nobody could be asked.
+    """Allow a call once that needed a person's approval and was refused because nobody could be asked.
 
-    Such a refusal ends with this command and an ID. It shows the call, and allows exactly this one: the same tool,
-    input, directory, agent and session, once, within ten minutes. The agent has to try again. What a hook refuses by
-    itself cannot be allowed. Without an ID it lists what was refused within the last hour.
+    Such a refusal ends with this command and an ID. The command shows the call and allows exactly that one: the same
+    tool, input, directory, agent and session, once, within ten minutes. The agent has to retry it. A call that a hook
+    denied cannot be allowed. Without an ID, it lists the calls refused in the last hour.
 
-    It needs a terminal or --yes, and does not work from within a guarded agent. Exit status 0: allowed; 1: the ID is
-    unknown, used or too old, or the answer was no.
+    It needs a terminal or --yes and cannot be run by a guarded agent. Exit status 0: allowed; 1: the ID is unknown,
+    used or expired, or you declined.
 
     \b
     tenterhook allow
@@ -68,11 +68,11 @@ def _find(name: str) -> RefusedCall:
     refused = single_use.find(name)
     if refused is None:
         raise HookError(f"no refused call has the ID {name!r}", _LISTED)
-    again = "if it is still wanted, let the agent try it again: the refusal has a new ID"
+    again = "if you still want it, let the agent retry it: the refusal gets a new ID"
     if refused.state == single_use.USED:
         raise HookError(f"{refused.id} was used at {_clock(refused.since)}: it allowed one call", again)
     if refused.state == single_use.EXPIRED:
-        raise HookError(f"{refused.id} is too old", again)
+        raise HookError(f"{refused.id} has expired", again)
     return refused
 
 
@@ -89,7 +89,7 @@ def _tell(refused: RefusedCall, *, as_json: bool) -> int:
         print_json({"schema": 1, **_as_json(refused)})
     else:
         click.echo(f"{refused.id}: {presenter.summary(refused.call)}")
-        click.echo(f"allowed once, until {_clock(refused.until)}: let the agent try it again")
+        click.echo(f"allowed once, until {_clock(refused.until)}: let the agent retry it")
     return 0
 
 

@@ -22,7 +22,7 @@ _PAGE = """<!doctype html><meta charset="utf-8"><title>Tenterhook</title>
 
 
 def is_there() -> bool:
-    """Return whether a browser can be opened: somebody sits at this terminal, and it belongs to a desktop."""
+    """Return whether a browser can be opened: stdin and stdout are a terminal of a local desktop session."""
     has_display = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
     return has_display and "SSH_CONNECTION" not in os.environ and sys.stdin.isatty() and sys.stdout.isatty()
 
@@ -30,9 +30,9 @@ def is_there() -> bool:
 def open_link(link: str, is_used: Callable[[], bool]) -> bool:
     """Open a link that signs in once; return whether it was used within a few seconds.
 
-    Every account can read the arguments of a process, so the browser is given a file that only this account can read,
-    and that leads to the link. It is in the home directory, not below a hidden one: a browser from a snap could not
-    read it there.
+    Every account can read the arguments of a process, so the browser is given a file that only this account can read
+    and that redirects to the link. The file is in the home directory itself: a browser installed as a snap cannot read
+    hidden directories.
     """
     file = Path.home() / f"tenterhook-sign-in-{secrets.token_hex(4)}.html"
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

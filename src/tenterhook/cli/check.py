@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..model import Hook
 
 
-@click.command(short_help="Find mistakes in hooks, each with its remedy.")
+@click.command(short_help="Find mistakes in hooks and say how to fix them.")
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
 @json_option
 @click.option(
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     help="github: annotations on a pull request.",
 )
 def check(paths: tuple[str, ...], as_json: bool, style: str) -> int:
-    """Look for mistakes in hooks, and say how to fix each.
+    """Find mistakes in hooks and say how to fix each of them.
 
     PATH is a hook's folder, a directory of hooks, a project, or a TOML or JSON file; without one, all hooks in force
     here are checked. Exit status 1 if there are errors, 0 if there are warnings only.
@@ -100,7 +100,10 @@ def _read(path: str) -> Iterator[tuple[Iterable[Hook], Iterable[Problem]]]:
         yield [], astray
         if not folders and not astray:
             message = "no HOOK.md in this directory, nor in one right below it"
-            remedy = "name a hook's folder, a directory of hooks, a project or a TOML file; the name is HOOK.md exactly"
+            remedy = (
+                "name a hook's folder, a directory of hooks, a project or a TOML file; "
+                "a hook's definition must be called HOOK.md exactly"
+            )
             yield [], [Problem("no-hooks", path, None, None, message, remedy)]
         for folder in folders:
             read = folder_format.read(folder, _layer(folder), {"defaults": rules.defaults, "override": {}})

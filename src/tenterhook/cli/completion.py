@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def completion(context: click.Context, shell: str) -> None:
     """Print the completion script for SHELL: commands and options, hooks, events, agents and sessions.
 
-    Pressing Tab runs no hook and writes nothing. Bash 4.4 or newer. Put it where the shell looks, once:
+    Pressing Tab runs no hook and writes nothing. Bash must be 4.4 or newer. Install it once, where the shell looks:
 
     \b
     bash  mkdir -p ~/.local/share/bash-completion/completions
@@ -28,7 +28,7 @@ def completion(context: click.Context, shell: str) -> None:
           tenterhook completion fish > ~/.config/fish/completions/tenterhook.fish
 
     \b
-    Or for this shell alone: eval "$(tenterhook completion bash)", in fish tenterhook completion fish | source
+    Or for this shell only: eval "$(tenterhook completion bash)", in fish tenterhook completion fish | source
     """
     from . import COMPLETING
 

@@ -35,17 +35,17 @@ _SHOWN = 100
     "--out",
     metavar="PATH",
     type=click.Path(),
-    help="Where to write: a file, or for folders the directory they are to be in. Without it a file goes to "
-    "stdout, and folders into the current directory.",
+    help="Where to write: a file, or the parent directory for folders. Default: a file goes to stdout, "
+    "folders into the current directory.",
 )
 @click.option("--force", is_flag=True, help="Replace existing files and folders.")
 @json_option
 def convert(paths: tuple[str, ...], name: str, out: str | None, force: bool, as_json: bool) -> int:
-    """Rewrite hooks in another format, and list what cannot be carried and what to check by hand.
+    """Rewrite hooks in another format, and list what cannot be converted and what to check by hand.
 
     SRC is a hook's folder, a directory of them, a project, a TOML file of either format, or the settings of Claude
-    Code, Codex, Gemini CLI or Qwen Code. Exit status 0 if nothing is lost and nothing has to be checked, 3 with a list
-    of what is and has, 1 if SRC has errors; then nothing is written. Scripts are not read.
+    Code, Codex, Gemini CLI or Qwen Code. Exit status 0 if nothing is lost and nothing has to be checked; 3, with a
+    list, if something is; 1 if SRC has errors, and nothing is written. Scripts are not read.
 
     \b
     tenterhook convert ~/.kimi/config.toml --to folder --out ~/.config/agents/hooks
@@ -133,15 +133,16 @@ def _refuse(found: sources.Sources, as_json: bool) -> int:
 def _print_carried(
     found: sources.Sources, made: Conversion, notes: Sequence[Note], *, where: str | None, is_all: bool
 ) -> None:
-    """Print each hook that is carried, with what there is to know about it."""
+    """Print each converted hook, with the notes about it."""
     number = f"{len(made.hooks)} of {counted(len(found.hooks) + len(found.losses), 'hook')}"
     if not made.hooks:
-        click.echo(f"{click.style('carried', bold=True)}: {number}; nothing was written: no hook is left", err=True)
+        none = "nothing was written: no hook can be converted"
+        click.echo(f"{click.style('converted', bold=True)}: {number}; {none}", err=True)
         return
     is_err = where is None
     place = f" to {short_path(os.path.abspath(where))}" if where is not None and where != "." else ""
     lossless = "; nothing is lost, and nothing has to be checked" if is_all else ""
-    click.echo(f"{click.style('carried', bold=True)}: {number}{place}{lossless}", err=is_err)
+    click.echo(f"{click.style('converted', bold=True)}: {number}{place}{lossless}", err=is_err)
     about: dict[str, list[str]] = {}
     for note in notes:
         about.setdefault(note.hook, []).append(note.text)
@@ -174,7 +175,7 @@ def _print_lost(lost: Sequence[Loss], target: targets.Target, names: Mapping[_Pl
 
 
 def _print_checks(checks: Sequence[Loss], target: targets.Target, names: Mapping[_Place, str]) -> None:
-    """Print the commands to check, and once what is called differently for any of them."""
+    """Print the commands to check, and each difference that affects any of them once."""
     by_hook: dict[_Place, list[Loss]] = {}
     for loss in checks:
         by_hook.setdefault(_place_of(loss), []).append(loss)
@@ -193,7 +194,7 @@ def _print_checks(checks: Sequence[Loss], target: targets.Target, names: Mapping
 
 
 def _differences(checks: Sequence[Loss]) -> dict[tuple[str, str], dict[str, list[str]]]:
-    """Return, by what commands read or write, each difference once, with the values that it names."""
+    """Group the differences by what commands read or write: each once, with the values that it names."""
     found: dict[tuple[str, str], dict[str, list[str]]] = {}
     for loss in checks:
         for each in loss.why.split(", "):

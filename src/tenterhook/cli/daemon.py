@@ -17,16 +17,16 @@ from .loading import json_option
 from .printing import print_json, short_path
 from .refusals import refuse_below_agent
 
-RUNS = "the daemon runs in the background; stop it with: tenterhook daemon stop"
+RUNS = "the daemon is running in the background; stop it with: tenterhook daemon stop"
 
 
-@click.group(cls=Group, short_help="Answer events quickly, from a process in the background.")
+@click.group(cls=Group, short_help="Answer events faster, from a background process.")
 def daemon() -> None:
-    """Keep a process in the background that has everything loaded: hooks answer about three times as fast.
+    """Run a background process that has everything loaded: hooks answer about three times as fast.
 
-    It answers the events of this account's agents, over a socket in the state directory, and listens on no network.
+    It answers the events of this account's agents over a socket in the state directory, and listens on no network.
     Without it, or if it does not answer, each event is answered by a process of its own, with the same result.
-    The inbox for approvals is another program: `tenterhook hub`.
+    The inbox for approvals is a separate program: `tenterhook hub`.
 
     \b
     tenterhook daemon start
@@ -36,12 +36,12 @@ def daemon() -> None:
 
 
 @daemon.command()
-@click.option("--foreground", is_flag=True, help="Run here until a signal comes, as `daemon run` does.")
+@click.option("--foreground", is_flag=True, help="Run in the foreground until a signal, like `daemon run`.")
 @json_option
 def start(foreground: bool, as_json: bool) -> int:
-    """Start the daemon in the background. If it does not run when an agent begins a session, it is started again.
+    """Start the daemon in the background. If it is not running when an agent starts a session, it is started again.
 
-    After an upgrade of Tenterhook it is replaced at the next session.
+    After an upgrade of Tenterhook, it is replaced at the next session.
     """
     refuse_below_agent("daemon start")
     if foreground:
@@ -57,7 +57,7 @@ def start(foreground: bool, as_json: bool) -> int:
 @daemon.command()
 @json_option
 def run(as_json: bool) -> int:
-    """Run the daemon here until a signal comes: for service managers, which restart it themselves.
+    """Run the daemon in the foreground until a signal: for service managers, which restart it themselves.
 
     Restart it after an upgrade of Tenterhook: events are not sent to a daemon of another version.
     """
@@ -82,24 +82,24 @@ def _run(as_json: bool) -> int:
 def stop() -> int:
     """Stop the daemon; it is not started again."""
     refuse_below_agent("daemon stop")
-    click.echo(services.stop(daemon_.SERVICE) or "no daemon runs")
+    click.echo(services.stop(daemon_.SERVICE) or "the daemon is not running")
     return 0
 
 
 @daemon.command()
 @json_option
 def status(as_json: bool) -> int:
-    """Say whether the daemon runs, and whether it is started again at the next session; exit status 1 if not."""
+    """Show whether the daemon is running and whether the next session starts it; exit status 1 if it is not running."""
     service, is_enabled = daemon_.SERVICE, daemon_.is_enabled()
     pid, is_outdated = service.process_id(), service.is_outdated()
     if as_json:
         about = {"running": pid, "enabled": is_enabled, "outdated": is_outdated, "log": service.log}
         print_json({"schema": 1, **about})
     elif pid is None:
-        start = "it is started when an agent begins a session" if is_enabled else "start it: tenterhook daemon start"
-        click.echo(f"no daemon runs; {start}")
+        start = "it is started when an agent starts a session" if is_enabled else "start it: tenterhook daemon start"
+        click.echo(f"the daemon is not running; {start}")
     else:
         how = f"in the background ({short_path(service.log)})" if is_enabled else "started by hand"
-        later = "; another version is installed, and replaces it at the next session" if is_outdated else ""
-        click.echo(f"the daemon runs as process {pid}, {how}{later}")
+        later = "; another version is installed and replaces it at the next session" if is_outdated else ""
+        click.echo(f"the daemon is running as process {pid}, {how}{later}")
     return 0 if pid is not None else 1

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 @click.command(short_help="Disable a hook, for a while or until it is enabled again.")
 @click.argument("name", metavar="NAME", shell_complete=hook_names)
 @click.option(
-    "--for", "duration", metavar="1h", help="Disable it for this long (90s, 30m, 1h, 2d); then it runs again by itself."
+    "--for", "duration", metavar="1h", help="Disable it for this long (90s, 30m, 1h, 2d), then enable it again."
 )
 @yes_option
 @json_option
 def disable(name: str, duration: str | None, yes: bool, as_json: bool) -> int:
-    """Switch a hook off, in every project and every agent, until `tenterhook enable NAME`.
+    """Disable a hook in every project and every agent, until `tenterhook enable NAME`.
 
-    It is written into the hooks.toml beside your own hooks, which may disable yours and those of projects. The hook
-    stays where it is. It needs a terminal or --yes, and does not work from within a guarded agent.
+    This adds an entry to the hooks.toml beside your own hooks, which can disable your hooks and those of projects. The
+    hook stays where it is. The command needs a terminal or --yes and cannot be run by a guarded agent.
 
     \b
     tenterhook disable enforce-tests
@@ -80,7 +80,7 @@ def _say(name: str, file: str, until: datetime | None, catalog: Catalog, *, as_j
         click.echo(f"{one_line(name)} is still in force: {place(hook)} ({why})", err=True)
     print_problems((each for each in catalog.problems if each.file == file), err=True)
     if off:
-        again = "it runs again then, or now with" if until else "to enable it"
+        again = "to enable it sooner" if until else "to enable it"
         click.echo(f"  {again}: tenterhook enable {one_line(name)}")
     return 0 if off and not on else 1
 

@@ -29,18 +29,17 @@ _MARKS = {Level.OK: ("ok", "green"), Level.NOTE: ("note", "yellow"), Level.BAD: 
 
 @click.command(short_help="Check whether your guards would block.")
 @click.argument("names", nargs=-1, metavar="[AGENT]...", shell_complete=agent_names)
-@click.option("--live", is_flag=True, help="Start each agent for real and let it try something harmless but forbidden.")
+@click.option("--live", is_flag=True, help="Run each real agent and have it try something harmless but forbidden.")
 @click.option("--timeout", default=120.0, show_default=True, metavar="SECONDS", help="How long each live run may take.")
-@click.option("--fix", is_flag=True, help="Renew the installation first: which Tenterhook answers, and the entries.")
+@click.option("--fix", is_flag=True, help="First repeat `tenterhook install` with the same options.")
 @json_option
 def doctor(names: tuple[str, ...], live: bool, timeout: float, fix: bool, as_json: bool) -> int:
     """Check whether your guards would block in AGENT (default: in every agent that is guarded or found).
 
-    It checks the agent's settings, runs the launcher that they name, and checks every hook and its trust. With
-    --fix it first renews what `tenterhook install` wrote, with the choices made then. With --live the real agent runs
-    headless, with a copy of your settings, against a scripted model on this machine, in each mode that it has, and
-    tries what a canary hook of a throw-away project forbids. Your own hooks run there too. Exit status 1 if a guard
-    would not block.
+    It checks the agent's settings, runs the launcher that they name, and checks every hook and its trust. With --fix,
+    it first repeats `tenterhook install` with the options chosen then. With --live, the real agent runs headless in
+    each of its modes, with a copy of your settings and against a scripted model on this machine, and tries what a
+    canary hook in a temporary project forbids. Your own hooks run there too. Exit status 1 if a guard would not block.
 
     \b
     tenterhook doctor
@@ -188,7 +187,7 @@ def _live(agent: Agent, project: str | None, timeout: float, *, as_json: bool) -
     record = records.read(records.file(agent, project))
     if record is None or "pre-tool-call" not in record["events"].values():
         if not as_json:
-            _print([Finding(Level.NOTE, "no hook on tool calls is wired: there is nothing that a live run could show")])
+            _print([Finding(Level.NOTE, "no hook on tool calls is wired: a live run could not show anything")])
         return []
     runs = []
     modes = probe.probe_modes(agent, project, timeout=timeout)

@@ -28,9 +28,9 @@ def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
 @click.argument("name", metavar="NAME", shell_complete=_names)
 @json_option
 def enable(name: str, as_json: bool) -> int:
-    """Enable a hook that `tenterhook disable` has switched off: its entry in your hooks.toml is removed.
+    """Enable a hook that `tenterhook disable` has disabled: its entry in your hooks.toml is removed.
 
-    It does not work from within a guarded agent.
+    It cannot be run by a guarded agent.
 
     \b
     tenterhook enable enforce-tests

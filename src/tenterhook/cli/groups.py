@@ -13,7 +13,7 @@ _WHOLE = 1000  # characters: a summary is the first sentence of a help text, how
 
 
 class Group(click.Group):
-    """A group of commands; those that no heading names are listed under "Commands"."""
+    """A group of commands; those without a heading are listed under "Commands"."""
 
     headings: ClassVar[Mapping[str, Sequence[str]]] = {}
 

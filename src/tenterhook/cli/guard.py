@@ -20,8 +20,8 @@ def guard(folder: str) -> int:
     """Run the guard that FOLDER/HOOK.md names, with its settings, on the JSON payload of an event on stdin.
 
     Tenterhook itself does this without starting a program. Exit status 2 refuses the call, with the reason on stderr;
-    where the person should be asked, it prints a decision. A guard that fails refuses the call as well, if the hook
-    says `on_failure: block`; else the exit status is 1.
+    if the user should be asked, a decision is printed. A guard that fails also refuses the call if the hook says
+    `on_failure: block`; otherwise the exit status is 1.
 
     \b
     tenterhook guard ~/.config/agents/hooks/block-dangerous-commands < event.json
@@ -31,7 +31,7 @@ def guard(folder: str) -> int:
     changes = {"override": beside.overrides.get(os.path.basename(folder), {})}
     hook = folder_format.read(folder, "user", changes).hook
     if hook is None or hook.guard is None:
-        raise HookError(f"{folder}/HOOK.md names no guard", "tenterhook add lists the guards that there are")
+        raise HookError(f"{folder}/HOOK.md names no guard", "tenterhook add lists the guards")
     name, payload = hook.guard, sys.stdin.buffer.read()
     status, stdout, stderr = script.run(lambda call: guards.judge(name, call), payload, os.environ, hook.metadata)
     click.echo(stdout, nl=False)

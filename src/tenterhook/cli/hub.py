@@ -74,15 +74,15 @@ def serving_options(function: F) -> F:
 
 
 _SERVING = (
-    click.option("--listen", metavar="HOST:PORT", default=LISTEN, show_default=True, help="Where to listen."),
+    click.option("--listen", metavar="HOST:PORT", default=LISTEN, show_default=True, help="Address to listen on."),
     database_option,
-    click.option("--public-url", metavar="URL", help="Its public address, if it is behind a reverse proxy."),
+    click.option("--public-url", metavar="URL", help="The hub's public address, if it is behind a reverse proxy."),
     click.option(
         "--keep-days",
         default=KEEP_DAYS,
         show_default=True,
         type=click.IntRange(1, 36500),
-        help="How long answers and records are kept.",
+        help="How long to keep answers and records.",
     ),
     click.option("--insecure", is_flag=True, help="Let people sign in from other machines without TLS."),
     click.option(
@@ -91,7 +91,7 @@ _SERVING = (
         metavar="ADDRESS",
         multiple=True,
         callback=lambda _, __, given: [_network(each) for each in given],
-        help="Where a reverse proxy runs, if on another machine: an address, or a network such as 10.0.0.0/24.",
+        help="Address of a reverse proxy on another machine, or its network, such as 10.0.0.0/24.",
     ),
 )
 
@@ -119,7 +119,7 @@ def hub(
     trusted_proxies: list[str],
     as_json: bool,
 ) -> None:
-    """Run the hub: agents ask it, people answer on its page, on a phone or in a terminal. Ctrl-C ends it.
+    """Run the hub: agents send it requests; people answer on its page, on a phone or in a terminal. Ctrl-C stops it.
 
     \b
     tenterhook hub
@@ -178,13 +178,13 @@ def say(said: dict[str, Any]) -> None:
 
 
 def _say_here(said: dict[str, Any]) -> None:
-    """Print the same, and how to connect this machine, unless it is connected."""
+    """Print the same, and how to connect this machine if it is not connected."""
     from ..hub_client import membership
 
     say(said)
     joined = membership.read()
     if "enter" in said and (joined is None or joined.url not in (said["listen"], said["url"])):
-        click.echo(f"agents here do not ask it until you type: tenterhook hub join {said['listen']}")
+        click.echo(f"agents here do not use it until you run: tenterhook hub join {said['listen']}")
         sys.stdout.flush()
 
 
@@ -210,9 +210,9 @@ def person() -> None:
 
 @person.command("add")
 @click.argument("name")
-@click.option("--admin", is_flag=True, help="May also change rules, people and tokens.")
-@click.option("--no-password", is_flag=True, help="Signs in by a token only.")
-@click.option("--password-stdin", is_flag=True, help="Take the password from standard input.")
+@click.option("--admin", is_flag=True, help="Let them change rules, people and tokens too.")
+@click.option("--no-password", is_flag=True, help="Let them sign in with a token only.")
+@click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
 @database_option
 @click.pass_context
 def add_person(
@@ -249,7 +249,7 @@ def list_people(context: click.Context, database: str | None, as_json: bool) -> 
         print_json([{**each, "has_password": bool(each["has_password"])} for each in found])
         return
     rows = [(each["name"], each["role"], "password" if each["has_password"] else "token only") for each in found]
-    print_table(("name", "role", "signs in by"), rows)
+    print_table(("name", "role", "signs in with"), rows)
 
 
 @person.command("remove")
@@ -267,7 +267,7 @@ def remove_person(context: click.Context, name: str, database: str | None) -> No
 
 @person.command("password")
 @click.argument("name")
-@click.option("--password-stdin", is_flag=True, help="Take the password from standard input.")
+@click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
 @database_option
 @click.pass_context
 def set_password(context: click.Context, name: str, password_stdin: bool, database: str | None) -> None:
@@ -282,13 +282,13 @@ def set_password(context: click.Context, name: str, password_stdin: bool, databa
 
 @hub.group(cls=Group)
 def token() -> None:
-    """Tokens: for agents, which can ask and report, and for programs of people."""
+    """Tokens for agents, which ask and report, and for people's own programs."""
 
 
 @token.command("add")
 @click.argument("name")
-@click.option("--person", "whose", metavar="PERSON", help="A token of this person, rather than a machine's.")
-@click.option("--agent", metavar="AGENT", help="Only for this agent of the machine, such as claude-code.")
+@click.option("--person", "whose", metavar="PERSON", help="Create a token for this person instead of a machine.")
+@click.option("--agent", metavar="AGENT", help="Only for this agent on the machine, such as claude-code.")
 @database_option
 @json_option
 @click.pass_context
@@ -297,7 +297,7 @@ def add_token(
 ) -> None:
     """Create a token and print it; it cannot be shown again.
 
-    NAME is what the machine is called at the hub: what has the token asks and reports as this machine.
+    NAME is the machine's name at the hub: clients with the token ask and report as this machine.
     """
     from ..hub import accounts
 
@@ -368,9 +368,9 @@ def start(
 ) -> int:
     """Run a hub in the background, connect this machine to it, and open its page, signed in.
 
-    It prints a link that signs you in once, and a QR code of it if this is a terminal. The browser is opened only at a
-    terminal of a desktop. If the hub does not run when an agent begins a session, it is started again. Where it runs
-    already, `hub start` connects this machine if it is not, and prints a new link.
+    It prints a link that signs you in once and, on a terminal, its QR code. The browser is opened only from a terminal
+    of a desktop session. If the hub is not running when an agent starts a session, it is started again. If it is
+    already running, `hub start` connects this machine if necessary and prints a new link.
 
     \b
     tenterhook hub start
@@ -399,9 +399,9 @@ def start(
     say(said)
     _say_connected(connected, said)
     click.echo(
-        "it runs in the background, and again whenever an agent begins a session; stop it with: tenterhook hub stop"
+        "it runs in the background and is restarted when an agent starts a session; stop it with: tenterhook hub stop"
         if is_new
-        else "it was running already; stop it with: tenterhook hub stop"
+        else "it was already running; stop it with: tenterhook hub stop"
     )
     if "enter" in said:
         _offer(said, is_opened=not no_open)
@@ -409,7 +409,7 @@ def start(
 
 
 def _running() -> dict[str, Any]:
-    """Return what a hub that runs in the background would say if it was started now, with a new link."""
+    """Return what starting the hub would print, for one that is already running, with a new link."""
     from ..hub import accounts
     from . import own_hub
 
@@ -434,12 +434,12 @@ def _connect(said: dict[str, Any]) -> Connected:
 
 def _say_connected(connected: Connected | None, said: dict[str, Any]) -> None:
     if connected is None:
-        click.echo(f"agents here do not ask it until you type: tenterhook hub join {said['listen']}")
+        click.echo(f"agents here do not use it until you run: tenterhook hub join {said['listen']}")
     elif connected.joined is None:
-        click.echo(f"agents here do not ask it: {connected.why_not}; {connected.remedy}")
+        click.echo(f"agents here do not use it: {connected.why_not}; {connected.remedy}")
     else:
         click.echo(
-            f"agents here ask it, as {one_line(connected.joined.name)}, and its rules apply here;"
+            f"agents here use it, as {one_line(connected.joined.name)}, and its rules apply here;"
             " disconnect with: tenterhook hub leave"
         )
         for line in connected.lines:
@@ -484,15 +484,15 @@ def _start_daemon(context: click.Context, *, as_json: bool) -> int:
     return 0
 
 
-@hub.command(short_help="Stop the hub that runs here.")
+@hub.command(short_help="Stop the hub on this machine.")
 def stop() -> int:
-    """Stop the hub that runs on this machine; none is started again."""
+    """Stop the hub on this machine; it is not started again."""
     refuse_below_agent("hub stop")
     config = SERVICE.config()
     said = None if config and config["listen"] is None else services.stop(SERVICE)  # None: of an earlier version
     if said is None and (said := services.stop(daemon.SERVICE)):
-        click.echo("no hub runs; to stop the daemon, say: tenterhook daemon stop", err=True)
-    click.echo(said or "no hub runs")
+        click.echo("no hub is running; to stop the daemon: tenterhook daemon stop", err=True)
+    click.echo(said or "no hub is running")
     return 0
 
 

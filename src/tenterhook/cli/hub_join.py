@@ -1,4 +1,4 @@
-"""`tenterhook hub join`, `leave`, `status` and `test`: have people elsewhere answer what agents on this machine ask."""
+"""`tenterhook hub join`, `leave`, `status` and `test`: have people elsewhere answer requests of agents here."""
 
 from __future__ import annotations
 
@@ -24,23 +24,22 @@ if TYPE_CHECKING:
 _WHAT_IT_MEANS = """\
 {url} will receive what agents here want to run and what your journal records from now on.
 People who may answer there decide what runs here, and its rules apply here."""
-_EXPOSED = "It is not https: others on the network can read the requests, and answer in its place."
+_EXPOSED = "The URL is not https: others on the network can read the requests, and answer in its place."
 
 _START_TIMEOUT = 15.0  # seconds: the hub may have just been started
 
 
-@click.command(short_help="Have requests of this machine's agents answered at a hub.")
+@click.command(short_help="Have the requests of this machine's agents answered at a hub.")
 @click.argument("url")
 @click.option("--token-file", metavar="FILE", type=click.File(), help="File with the token (default: ask for it).")
 @click.option("--name", metavar="MACHINE", hidden=True)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask; for scripts. The token may then come on stdin.")
 def join(url: str, token_file: Any, name: str | None, yes: bool) -> int:
-    """Join a hub: what agents here ask can be answered there, and the journal's records go there.
+    """Join a hub: requests of agents here can be answered there, and journal records are sent there.
 
-    The token is one for agents, created with `tenterhook hub token add MACHINE` on the hub's machine; this machine is
-    called there what its token is called. It is stored in a file that only you can read. If the hub cannot be reached,
-    agents go on without it. A hub of yours on this machine needs no token by hand; `tenterhook hub start` joins it by
-    itself.
+    It needs a token for agents, created with `tenterhook hub token add MACHINE` on the hub's machine; the token's name
+    is this machine's name at the hub. It is stored in a file that only you can read. If the hub cannot be reached,
+    agents go on without it. Your own hub on this machine needs no token; `tenterhook hub start` joins it automatically.
 
     \b
     tenterhook hub join http://127.0.0.1:7717
@@ -77,7 +76,7 @@ def _save(joined: Membership) -> tuple[list[str], list[dict[str, Any]]]:
     uploader.skip_existing(joined)
     membership.save(joined)
     ensure_uploader_running()
-    changed = [str(each) for each in sync.wire(())]  # where they would ask their person
+    changed = [str(each) for each in sync.wire(())]  # on the events at which they would ask their user
     return changed, hub_machine.report(joined)
 
 
@@ -92,12 +91,12 @@ class Connected(NamedTuple):
 
     @property
     def lines(self) -> list[str]:
-        """What a person is told: the changes, and which agents do not ask at the hub."""
+        """The lines to print: the changes, and which agents do not ask at the hub."""
         return [*self.changes, *hub_machine.not_connected(self.agents)]
 
 
 def connect_own(url: str, public_url: str) -> Connected:
-    """Join the hub of this account on this machine, unless another one was joined that works, or that is elsewhere."""
+    """Join this account's hub on this machine, unless it is joined already or this machine has joined one elsewhere."""
     from ..hub_client import membership
 
     try:
@@ -153,7 +152,7 @@ def _token(file: Any, url: str, machine: str) -> str:
             token = click.prompt("Token", hide_input=True)
     token = token.strip()
     if not token or not token.isascii() or not token.isprintable() or " " in token:
-        raise HookError("there is no token", "make one where the hub runs: tenterhook hub token add NAME")
+        raise HookError("no token was given", "create one on the hub's machine: tenterhook hub token add NAME")
     return str(token)
 
 
@@ -174,9 +173,9 @@ def _check(joined: Membership) -> str:
         ) from None
 
 
-@click.command(short_help="Leave the hub that was joined.")
+@click.command(short_help="Leave the hub that this machine has joined.")
 def leave() -> int:
-    """Leave the hub: nothing is asked or reported there any more, and its rules no longer apply here."""
+    """Leave the hub: requests and records no longer go there, and its rules no longer apply here."""
     refuse_below_agent("hub leave")
     from ..hub_client import membership, uploader
 
@@ -185,7 +184,7 @@ def leave() -> int:
     except HookError:  # broken, or not ours: it is deleted anyway
         joined = None
     if not membership.delete():
-        click.echo("no hub was joined")
+        click.echo("this machine has not joined a hub")
         return 0
     if joined is not None:
         uploader.UploadCursor(joined).delete()
@@ -193,10 +192,10 @@ def leave() -> int:
     return 0
 
 
-@click.command(short_help="Whether a hub runs here, which one was joined, and whether it can be reached.")
+@click.command(short_help="Show whether a hub runs here, which one was joined, and whether it can be reached.")
 @json_option
 def status(as_json: bool) -> int:
-    """Say whether a hub runs on this machine, which one was joined, whether it can be reached, and what it lacks."""
+    """Show whether a hub runs on this machine, which one was joined, whether it is reachable, and what is unsent."""
     from ..hub.service import SERVICE
     from ..hub_client import membership, uploader
 
@@ -209,7 +208,7 @@ def status(as_json: bool) -> int:
         if as_json:
             print_json({"schema": 1, "running": running, "background": is_kept, "joined": False})
         else:
-            click.echo("no hub was joined; join one with: tenterhook hub join URL")
+            click.echo("this machine has not joined a hub; join one with: tenterhook hub join URL")
         return 0
     trouble = None
     try:
@@ -224,24 +223,24 @@ def status(as_json: bool) -> int:
         print_json({"schema": 1, **here, "joined": True, **about, "undelivered": waiting})
     else:
         click.echo(f"joined {one_line(joined.url)} as {one_line(joined.name)}  ({presence.hub_file()})")
-        click.echo("it can be reached" if trouble is None else f"it cannot be used: {one_line(trouble)}")
-        click.echo(f"{counted(waiting, 'record')} to be delivered")
+        click.echo("it is reachable" if trouble is None else f"it cannot be used: {one_line(trouble)}")
+        click.echo(f"{counted(waiting, 'record')} waiting to be sent")
     return 0 if trouble is None else 1
 
 
 def _running(pid: int | None, *, is_kept: bool) -> str:
     if pid is not None:
-        return "a hub runs on this machine" + (", in the background" if is_kept else "")
-    again = "it is started again when an agent begins a session" if is_kept else "start one with: tenterhook hub start"
-    return f"no hub runs on this machine; {again}"
+        return "a hub is running on this machine" + (", in the background" if is_kept else "")
+    again = "it is started again when an agent starts a session" if is_kept else "start one with: tenterhook hub start"
+    return f"no hub is running on this machine; {again}"
 
 
-@click.command(short_help="Send a test request to the hub that was joined, and wait for the answer.")
+@click.command(short_help="Send a test request to the hub and wait for the answer.")
 @json_option
 def test(as_json: bool) -> int:
-    """Ask at the hub as an agent of this machine would, and wait for the answer. Nothing is run; Ctrl-C withdraws it.
+    """Send the hub a request as an agent would, and wait for the answer. Nothing is run; Ctrl-C withdraws the request.
 
-    The exit status is 0 if an answer came back, yes or no, and 1 if none did.
+    The exit status is 0 if it was answered, yes or no, and 1 if not.
 
     \b
     tenterhook hub test
@@ -251,18 +250,19 @@ def test(as_json: bool) -> int:
 
     joined = membership.load()
     if joined is None:
-        raise HookError("no hub was joined", "tenterhook hub start, or: tenterhook hub join URL")
+        raise HookError("this machine has not joined a hub", "tenterhook hub start, or: tenterhook hub join URL")
     _check(joined)
     request = trial.new_request(joined)
     if not as_json:
-        click.echo(f"asked {one_line(joined.url)} as {one_line(joined.name)}; answer it there, or: tenterhook inbox")
+        where = f"{one_line(joined.url)} as {one_line(joined.name)}"
+        click.echo(f"sent a request to {where}; answer it there, or: tenterhook inbox")
         sys.stdout.flush()
     answer, seconds = trial.ask(joined, request, by="terminal")
     if as_json:
         about = {"approved": answer.approved, "by": answer.by, "scope": answer.scope} if answer else None
         print_json({"schema": 1, "url": joined.url, "name": joined.name, "id": request.id, "answer": about})
     elif answer is None:
-        click.echo(f"no answer came back within {seconds:.0f} s", err=True)
+        click.echo(f"no answer within {seconds:.0f} s", err=True)
     else:
         word = "approved" if answer.approved else "denied"
         click.echo(f"{word} by {one_line(answer.by)} after {seconds:.1f} s; nothing was run")

@@ -20,7 +20,7 @@ _MAX_TEXT = 500  # characters
 
 
 def report(joined: Membership | None = None) -> list[dict[str, Any]]:
-    """Report the agents of this machine, if a hub was joined and can be reached; return them."""
+    """Report the agents of this machine to the hub, if one was joined and is reachable; return them."""
     if not presence.is_joined():
         return []
     from ..hub_client import membership
@@ -32,7 +32,7 @@ def report(joined: Membership | None = None) -> list[dict[str, Any]]:
     found = agents_here()
     try:
         HubConnection(joined).call("PUT", "/machine", {"agents": found})
-    except HookError:  # it is away, or of an earlier version: `hub status` says so
+    except HookError:  # unreachable, or an earlier version: `hub status` says so
         pass
     return found
 
@@ -45,11 +45,11 @@ def agents_here() -> list[dict[str, Any]]:
 def when_it_asks(agent: Agent) -> str:
     """Return what an agent asks at the hub about."""
     always = agent.capabilities.answers_permission
-    return "before each call that it would ask its person about" if always else "where a hook or a rule says ask"
+    return "before each call that it would ask its user about" if always else "where a hook or a rule says ask"
 
 
 def not_connected(agents: Sequence[dict[str, Any]]) -> list[str]:
-    """Return a sentence for each agent that does not ask at the hub: why, and what connects it."""
+    """Return a line for each agent that does not ask at the hub: why, and how to connect it."""
     lacking = [each for each in agents if not each["connected"]]
     return [one_line(f"not yet {each['title']}, {each['why']}: {each['remedy']}") for each in lacking]
 

@@ -1,4 +1,4 @@
-"""`tenterhook hub redact`: take a secret out of the hub's database."""
+"""`tenterhook hub redact`: redact a secret from the hub's database."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .printing import print_json, print_table
 from .refusals import refuse_below_agent
 
 
-@click.command(short_help="Take a secret out of the hub's database.")
+@click.command(short_help="Redact a secret from the hub's database.")
 @redacting_options
 @click.option("--list", "is_list", is_flag=True, help="List the redactions so far.")
 @database_option
@@ -31,7 +31,7 @@ def redact(
     is_list: bool,
     database: str | None,
 ) -> int:
-    """Take a secret out of what the hub has stored. It is asked for, and never an argument.
+    """Redact a secret from the hub's database. The secret is prompted for; it is never an argument.
 
     \b
     tenterhook hub redact
@@ -62,10 +62,9 @@ def redact(
         return 0
     click.echo(f"{_counted(counts)} {'to be redacted' if dry_run else 'redacted'}")
     if counts.waiting:
-        said = "run this again when they are answered"
-        click.echo(f"{count_of(counts.waiting, 'request')} that still wait have it, too: {said}", err=True)
+        click.echo(f"also in {count_of(counts.waiting, 'open request')}: run this again once answered", err=True)
     if counts.rules:
-        click.echo(f"{count_of(counts.rules, 'rule')} have it, too: change them on the page of rules", err=True)
+        click.echo(f"also in {count_of(counts.rules, 'rule')}: edit on the Rules page", err=True)
     if kept.kind == "postgresql" and not dry_run:
         click.echo("PostgreSQL keeps old rows in its files until VACUUM FULL, and in its WAL and backups", err=True)
     return 0

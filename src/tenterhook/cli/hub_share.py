@@ -1,4 +1,4 @@
-"""`tenterhook hub share`: the ways to reach the hub from a phone, checked, and the phone's sign-in as a QR code."""
+"""`tenterhook hub share`: check the ways to reach the hub from a phone, and print the phone's sign-in as a QR code."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TLS_PAGE = "docs/hub.md, On other machines: TLS"
 
 
 class Check(NamedTuple):
-    """Something that was looked at, and what to do if it is not as it must be."""
+    """A check: what was found and, if it failed, what to do."""
 
     ok: bool
     what: str
@@ -47,25 +47,26 @@ class Way(NamedTuple):
     name: str
     title: str
     checks: list[Check]
-    steps: list[str]  # that are left
+    steps: list[str]  # still to do
 
     def as_json(self) -> dict[str, Any]:
         return {**self._asdict(), "checks": [check._asdict() for check in self.checks]}
 
 
-@click.command(short_help="Reach the hub from a phone: the ways, checked, and the sign-in as a QR code.")
+@click.command(short_help="Check how a phone can reach the hub, and print its sign-in as a QR code.")
 @click.argument("url", required=False)
-@click.option("--person", metavar="NAME", help="Who signs in by the code (default: you).")
+@click.option("--person", metavar="NAME", help="Who signs in with the code (default: you).")
 @database_option
 @json_option
 @click.pass_context
 def share(context: click.Context, url: str | None, person: str | None, database: str | None, as_json: bool) -> int:
-    """Check that a phone can reach the hub, and print the phone's sign-in as a QR code; else say what is missing.
+    """Check that a phone can reach the hub, and print the phone's sign-in as a QR code; if not, say what is missing.
 
-    The hub listens on this machine alone, and accepts no sign-in from another one without TLS. A phone needs an address
-    with TLS that leads to it: by Tailscale, by a reverse proxy of yours, or by a tunnel. URL is the address to check
+    The hub listens on this machine only, and accepts no sign-in from another one without TLS. A phone needs a TLS
+    address that reaches it: through Tailscale, your own reverse proxy, or a tunnel. URL is the address to check
     (default: the one given with --public-url).
-    The code signs in once, within ten minutes. The exit status is 0 if there is one, and 1 if something is missing.
+    The code signs in once, within ten minutes. The exit status is 0 if a code was printed, and 1 if something is
+    missing.
 
     \b
     tenterhook hub share
@@ -88,7 +89,7 @@ def share(context: click.Context, url: str | None, person: str | None, database:
 
 
 def _address(hub: OwnHub, given: str | None) -> str | None:
-    """Return the address to check; None if the hub has none but that of this machine."""
+    """Return the address to check; None if the hub has only its address on this machine."""
     if given is not None:
         return checked_url(given)
     return None if is_loopback_url(hub.url) else hub.url
@@ -116,34 +117,34 @@ def check_address(url: str, hub: OwnHub) -> list[Check]:
     if is_loopback_url(url):
         return [Check(False, f"{url} is an address of this machine only", "choose one of the ways below")]
     if not url.startswith("https://"):
-        remedy = "give it a certificate, by one of the ways below"
+        remedy = "give it a certificate in one of the ways below"
         what = f"{url} has no TLS: others could read links and passwords, so the hub accepts no sign-in there"
-        return [Check(False, f"{what} (but with --insecure)", remedy)]
+        return [Check(False, f"{what} (except with --insecure)", remedy)]
     try:
-        # without a token: it is not known yet whom this reaches
+        # without a token: it is not known yet which server this reaches
         asked = HubConnection(
             Person(url, "", ca_file=os.environ.get("SSL_CERT_FILE") or None), connect_timeout=_TIMEOUT
         )
         found = asked.call("GET", "/health", timeout=_TIMEOUT).body
     except HubRefused as error:
         if error.status == _WRONG_HOST:
-            what = f"a hub answers at {url}, but does not know this name of its own"
+            what = f"a hub answers at {url}, but does not know that this is its address"
             return [Check(True, f"{url} answers, with a valid certificate"), Check(False, what, restart)]
         return [Check(False, one_line(error.message), "is this the address of the hub itself?")]
     except HubUnavailable as error:
-        remedy = f"does it lead to {hub.listen}, and is its certificate valid?"
+        remedy = f"does it point to {hub.listen}, and is its certificate valid?"
         return [Check(False, f"it cannot be used: {one_line(error.message)}", remedy)]
     checks = [Check(True, f"{url} answers, with a valid certificate")]
     if found.get("id") != hub.id:
-        return [*checks, Check(False, "what answers there is not this hub", f"let it lead to {hub.listen}")]
-    checks.append(Check(True, "it leads to this hub"))
+        return [*checks, Check(False, "another server answers there, not this hub", f"point it to {hub.listen}")]
+    checks.append(Check(True, "it reaches this hub"))
     if found.get("url") != url:
         said = one_line(str(found.get("url")))
-        return [*checks, Check(False, f"the hub takes its address to be {said}", restart)]
+        return [*checks, Check(False, f"the hub believes its address is {said}", restart)]
     checks.append(Check(True, "the hub knows this address"))
     if not found.get("tls"):
-        what = "what passes requests on to the hub does not say that TLS was used: nobody could sign in there"
-        return [*checks, Check(False, what, f"let it set X-Forwarded-Proto, as in {_TLS_PAGE}")]
+        what = "the proxy in front of the hub does not say that TLS was used: nobody could sign in there"
+        return [*checks, Check(False, what, f"make it set X-Forwarded-Proto, as in {_TLS_PAGE}")]
     return [*checks, Check(True, "people can sign in there")]
 
 
@@ -160,7 +161,7 @@ def _restart(url: str) -> list[str]:
 
 
 def _start(url: str) -> str:
-    """Return the command that starts the hub with this public address, and otherwise as it is, but not `--insecure`."""
+    """Return the command that starts the hub with this public address and its other options except `--insecure`."""
     config = SERVICE.config() or {}
     kept: list[tuple[str, Any, Any]] = [("--listen", config.get("listen"), LISTEN)]
     kept += [("--database", config.get("database"), None), ("--keep-days", config.get("keep_days"), KEEP_DAYS)]
@@ -191,7 +192,7 @@ def _tailscale(hub: OwnHub, port: int | None) -> Way:
     if name is None or not _leads_here(url, hub, checks):
         steps.append(f"tailscale serve --bg {port}")
     steps += _restart(url)
-    return Way("tailscale", "Tailscale: a private network of your own devices; nothing becomes public", checks, steps)
+    return Way("tailscale", "Tailscale: a private network of your own devices; nothing is public", checks, steps)
 
 
 def _tailscale_status() -> tuple[str, str | None, str]:
@@ -215,14 +216,14 @@ def _tailscale_status() -> tuple[str, str | None, str]:
         return str(found.get("BackendState")), str(names[0]) if names else None, ""
     except (ValueError, AttributeError, TypeError, IndexError):
         lines = ended.stderr.strip().splitlines()
-        return "unknown", None, one_line(lines[-1]) if lines else "`tailscale status --json` said nothing readable"
+        return "unknown", None, one_line(lines[-1]) if lines else "`tailscale status --json` printed nothing readable"
 
 
 def _leads_here(url: str, hub: OwnHub, checks: list[Check]) -> bool:
-    """Add whether an address leads to this hub, apart from whether the hub knows the name."""
+    """Add whether an address reaches this hub, regardless of whether the hub knows the name."""
     found = check_address(url, hub)
     leads = found[0].ok and (len(found) == 1 or found[1].ok or found[1].remedy.startswith("tenterhook"))
-    checks.append(Check(True, f"{url} leads to this hub") if leads else next(each for each in found if not each.ok))
+    checks.append(Check(True, f"{url} reaches this hub") if leads else next(each for each in found if not each.ok))
     return leads
 
 
@@ -230,7 +231,7 @@ def _proxy(hub: OwnHub) -> Way:
     there = [program for program in ("caddy", "nginx") if shutil.which(program)]
     what = f"{' and '.join(there)} installed here" if there else "neither caddy nor nginx is installed here"
     steps = [
-        "let a name of yours (such as hub.example.org) lead to this machine, in DNS",
+        "in DNS, point a name of yours (such as hub.example.org) to this machine",
         f"caddy reverse-proxy --from hub.example.org --to {urlsplit(hub.listen).netloc}",
         f"or nginx, as in {_TLS_PAGE}",
         *_restart("https://hub.example.org"),
@@ -244,11 +245,11 @@ def _tunnel(hub: OwnHub, port: int | None) -> Way:
     what = f"{' and '.join(there)} installed here" if there else "neither cloudflared nor ngrok is installed here"
     steps = [
         f"ngrok http {port}",
-        f"or a named tunnel of Cloudflare to {hub.listen} (its quick tunnels do not pass on live updates)",
+        f"or a named Cloudflare tunnel to {hub.listen} (its quick tunnels do not pass on live updates)",
         *_restart("https://THE-ADDRESS-IT-PRINTS"),
     ]
     checks = [Check(bool(there), what, "" if there else "https://ngrok.com/download")]
-    title = "A tunnel: another company passes everything on, and everybody can reach the page to sign in"
+    title = "A tunnel: a third party relays all traffic, and anyone can reach the sign-in page"
     return Way("tunnel", title, checks, steps)
 
 
@@ -274,12 +275,12 @@ def _print_json(hub: OwnHub, address: str | None, checks: list[Check], ways: lis
 def _print(hub: OwnHub, address: str | None, checks: list[Check], ways: list[Way], link: _Link | None) -> None:
     click.echo(f"{click.style('hub', bold=True)} {hub.listen}")
     if address is None:
-        click.echo("    no phone can reach it: it has no address but that of this machine")
+        click.echo("    no phone can reach it: it only has an address on this machine")
     for check in checks:
         _print_check(check)
     if link is None:
         click.echo(
-            "\nA phone can sign in over TLS only. One of these ways gives the hub such an address. What is left to do:"
+            "\nA phone can sign in over TLS only. Any of these ways gives the hub such an address. Steps still to do:"
         )
         for way in ways:
             click.echo(f"\n{click.style(way.title, bold=True)}")

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from ..hub_client.inbox_client import Person
 
 _MOST_ENDED = 50
-_EXPOSED = "It is not https: others on the network can read the requests, and answer in your place."
+_EXPOSED = "The URL is not https: others on the network can read the requests, and answer in your place."
 
 
-@click.group(cls=Group, invoke_without_command=True, short_help="Answer what agents ask, in this terminal.")
+@click.group(cls=Group, invoke_without_command=True, short_help="Answer agents' requests in this terminal.")
 @click.pass_context
 def inbox(context: click.Context) -> int | None:
-    """Answer what agents ask: a screen with everything that waits at the hub, as it comes.
+    """Answer agents' requests: a screen with every request that waits at the hub, as it arrives.
 
-    A hub that runs on this machine is found without signing in. Where a command takes an ID, its beginning will do, or
-    `last` for what came last.
+    A hub that runs on this machine needs no sign-in. Where a command takes an ID, its first characters are enough;
+    `last` is the newest request.
 
     \b
     tenterhook inbox
@@ -56,7 +56,7 @@ def inbox(context: click.Context) -> int | None:
 @click.option("--all", "everything", is_flag=True, help="Also recently answered requests.")
 @json_option
 def list_requests(everything: bool, as_json: bool) -> int:
-    """List what waits for an answer, the oldest first."""
+    """List the requests that wait for an answer, oldest first."""
     from ..hub_client import inbox_client, inbox_text
 
     person = inbox_client.signed_in()
@@ -66,7 +66,7 @@ def list_requests(everything: bool, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps({"schema": 1, "requests": found}))  # in ASCII: file names need not be UTF-8
     elif not found:
-        click.echo("nothing waits for an answer")
+        click.echo("no request waits for an answer")
     else:
         rows = []
         for each in found:
@@ -79,24 +79,24 @@ def list_requests(everything: bool, as_json: bool) -> int:
 
 @inbox.command()
 @click.argument("request_id", metavar="ID")
-@click.option("--session", is_flag=True, help="Also the same again, as long as the agent runs.")
+@click.option("--session", is_flag=True, help="Also allow the same call for the rest of the session.")
 @yes_option
 def approve(request_id: str, session: bool, yes: bool) -> int:
     """Let a call run. Shows it and asks, unless --yes is given.
 
-    Exit status 1: it no longer waits for an answer; prints who answered.
+    Exit status 1 if it no longer waits for an answer; it then prints who answered.
     """
     return _answer("approve", request_id, yes=yes, approved=True, scope="session" if session else "once")
 
 
 @inbox.command()
 @click.argument("request_id", metavar="ID")
-@click.option("--message", metavar="TEXT", help="What the model is told; it then goes on.")
+@click.option("--message", metavar="TEXT", help="A message for the model, which then continues.")
 @yes_option
 def deny(request_id: str, message: str | None, yes: bool) -> int:
     """Refuse a call. Shows it and asks, unless --yes is given.
 
-    Exit status 1: it no longer waits for an answer; prints who answered.
+    Exit status 1 if it no longer waits for an answer; it then prints who answered.
     """
     return _answer("deny", request_id, yes=yes, approved=False, message=message)
 
@@ -130,12 +130,12 @@ def _named(person: Person, request_id: str) -> dict[str, Any]:
     found = inbox_client.open_requests(person)
     if request_id == "last":
         if not found:
-            raise HookError("nothing waits for an answer")
+            raise HookError("no request waits for an answer")
         return max(found, key=lambda each: float(each["opened"]))
     meant = [each for each in found if inbox_text.is_called(each, request_id)]
     meant = [each for each in meant if each["id"] == request_id] or meant
     if len(meant) > 1:
-        raise HookError(f"{len(meant)} requests begin with {request_id!r}", "write more of the one you mean")
+        raise HookError(f"{len(meant)} requests begin with {request_id!r}", "give more characters of the ID")
     if meant:
         return meant[0]
     try:
@@ -158,13 +158,13 @@ def _confirmed(request: dict[str, Any], command: str) -> bool:
 @inbox.command("sign-in")
 @click.argument("url")
 @click.option(
-    "--token-file", metavar="FILE", type=click.File(), help="File with a token of yours (default: ask for a password)."
+    "--token-file", metavar="FILE", type=click.File(), help="File with your token (default: ask for a password)."
 )
 @yes_option
 def sign_in(url: str, token_file: Any, yes: bool) -> int:
-    """Sign in at a hub on another machine, by name and password or by a token.
+    """Sign in at a hub on another machine, with a name and password or a token.
 
-    It is not needed on the machine where the hub runs.
+    This is not needed on the machine where the hub runs.
     """
     from ..hub_client import inbox_client, membership
 
@@ -177,7 +177,7 @@ def sign_in(url: str, token_file: Any, yes: bool) -> int:
         person = inbox_client.with_token(address, _token(token_file.read()))
     else:
         if not sys.stdin.isatty():
-            raise HookError("there is no terminal to ask for a name and a password in", "use --token-file FILE")
+            raise HookError("there is no terminal to ask for a name and a password", "use --token-file FILE")
         name, password = click.prompt("Name"), click.prompt("Password", hide_input=True)
         person = inbox_client.with_password(address, name, password)
     inbox_client.save(person)
@@ -189,6 +189,6 @@ def _token(text: str) -> str:
     token = text.strip()
     if not token or not token.isascii() or not token.isprintable() or " " in token:
         raise HookError(
-            "there is no token in this file", "an admin makes one: tenterhook hub token add NAME --person YOU"
+            "there is no token in this file", "an admin creates one: tenterhook hub token add NAME --person YOU"
         )
     return token

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @click.option(
     "--closed/--open",
     default=None,
-    help="If Tenterhook cannot answer: refuse tool calls, or go on. Default: as before, else open.",
+    help="If Tenterhook cannot answer: refuse tool calls, or allow them. Default: the previous choice, else open.",
 )
 @click.option(
     "--config",
@@ -46,15 +46,15 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="FILE",
     type=click.Path(),
-    help="Hooks of this file are in force there too.",
+    help="Also put the hooks of this file in force there.",
 )
-@click.option("--no-config", "forget_configs", is_flag=True, help="Forget the files named with --config before.")
+@click.option("--no-config", "forget_configs", is_flag=True, help="Forget the files named with --config earlier.")
 @click.option(
     "--daemon/--no-daemon",
     default=None,
     help="Keep the daemon running, which has everything loaded: hooks answer about three times as fast. Default: no.",
 )
-@click.option("--hub/--no-hub", default=None, hidden=True)  # as it was called before
+@click.option("--hub/--no-hub", default=None, hidden=True)  # the former name
 @click.option(
     "--managed",
     "for_machine",
@@ -87,12 +87,12 @@ def install(
 ) -> int:
     """Put your hooks in force in coding agents: one entry for each event that has hooks, in the agent's own settings.
 
-    Without AGENT, in every agent found on this machine. It shows the change and, on a terminal, asks before it makes
-    it; what else is in the file, comments and order too, stays as it is. `tenterhook uninstall` removes the entries
-    and nothing else. To start from nothing, with guards and a live test: tenterhook setup.
+    Without AGENT, it installs into every agent found on this machine. It shows the change and, on a terminal, asks
+    before making it; everything else in the file stays as it is, including comments and order. `tenterhook uninstall`
+    removes the entries and nothing else. To start from scratch, with guards and a live test: tenterhook setup.
 
-    With --managed, root installs hooks for every account: those of /etc/agents/hooks and of the packs that are named.
-    Persons and projects can add hooks, and disable or replace none of these. Tenterhook itself must belong to root.
+    With --managed, root installs hooks for every account: those in /etc/agents/hooks and those of the given packs.
+    Users and projects can add hooks but cannot disable or replace these. Tenterhook itself must belong to root.
 
     \b
     tenterhook install claude-code kimi-code
@@ -102,7 +102,7 @@ def install(
     """
     if for_machine:
         if not for_user or configs or forget_configs or daemon is not None or hub is not None:
-            raise click.UsageError("--managed goes with --pack, --closed, --open, --dry-run, --yes and --json only")
+            raise click.UsageError("--managed works only with --pack, --closed, --open, --dry-run, --yes and --json")
         agents = agents_named(names)
         return managed.install(agents, packs, closed=closed, dry_run=dry_run, yes=yes, as_json=as_json)
     if packs:
@@ -126,7 +126,7 @@ def install(
         for agent, catalog in zip(agents, catalogs, strict=True)
     ]
     if not dry_run:
-        for each in plans:  # all first: a refusal changes nothing
+        for each in plans:  # check all first: a refusal changes nothing
             settings_change.check(each)
     if not as_json:
         _show_changes(plans, dry_run=dry_run)
@@ -145,7 +145,7 @@ def install(
         trouble = _trouble_with_daemon() if daemon and not dry_run else None
         about = {"running": daemon_.SERVICE.process_id(), "why_not": trouble}
         done = {"dry_run": dry_run, "installed": [_as_json(each) for each in plans]}
-        print_json({"schema": 1, **done, "daemon": about, "hub": about})  # "hub": as it was called before
+        print_json({"schema": 1, **done, "daemon": about, "hub": about})  # "hub": the former name
         return 0 if trouble is None else 1
     for each, catalog in zip(plans, catalogs, strict=True):
         _print(each, catalog)
@@ -190,7 +190,7 @@ def _allowed(configs: Sequence[str], catalog: Catalog, agents: Sequence[Agent], 
     files = [os.path.abspath(config) for config in configs]
     for file in files:
         if project_root.repository_can_reach(file, catalog.root):
-            remedy = "copy it to your own ~/.config, or make it a hook folder of the project and trust that"
+            remedy = "copy it to your own ~/.config, or make it a hook folder in the project and trust that"
             raise HookError(
                 f"{file} belongs to this project or a repository: a change to it would change what runs", remedy
             )
@@ -240,7 +240,7 @@ def _print(plan: settings_change.SettingsChange, catalog: Catalog) -> None:
     click.echo(f"{click.style(agent.title, bold=True)}: {state}{unchanged}  ({events})")
     for file in changed:
         if file.before is not None:
-            click.echo(f"  as it was: {short_path(settings_change.backup_of(file.path))}")
+            click.echo(f"  backup: {short_path(settings_change.backup_of(file.path))}")
     for line in (*_doubts(plan, hooks), *_conditions(plan)):
         click.echo(f"  {line}")
     if changed:
@@ -275,8 +275,8 @@ def _conditions(plan: settings_change.SettingsChange) -> Iterator[str]:
 
 
 def warn_if_temporary() -> None:
-    """Say so if the environment of this Tenterhook will not last."""
+    """Warn if this Tenterhook is in a temporary environment."""
     why = temporary()
     if why:
         click.echo(f"{click.style('this will not last', fg='yellow')}: {why}", err=True)
-        click.echo("  install Tenterhook into an environment that stays, then again: tenterhook install", err=True)
+        click.echo("  install Tenterhook in a permanent environment, then run tenterhook install again", err=True)

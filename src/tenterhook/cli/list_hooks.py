@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 @config_option
 @json_option
 def list_hooks(event: str | None, configs: tuple[str, ...], as_json: bool) -> None:
-    """List the hooks that are in force, by source: event, mode, priority, matcher, timeout, trust; problems below.
+    """List the hooks in force, by source: event, mode, priority, matcher, timeout, trust; problems below.
 
-    Hook folders are in force in every agent; a file of hooks is where its line says.
+    Hook folders are in force in every agent; a hooks file is in force in the agents listed beside it.
 
     \b
     tenterhook list
@@ -67,7 +67,7 @@ def list_hooks(event: str | None, configs: tuple[str, ...], as_json: bool) -> No
         print_table(("hook", "event", "state", "mode", "priority", "timeout", "matcher", ""), rows)
         click.echo()
     if not shown:
-        click.echo("no hooks in force" + (f" for {wanted}" if wanted else "") + "; they are looked for in:")
+        click.echo("no hooks in force" + (f" for {wanted}" if wanted else "") + "; Tenterhook looks for them in:")
         for each in catalog.layers:
             click.echo(f"  {each.name:8} {short_path(each.directory)}")
     print_problems(found.problems())
@@ -89,7 +89,7 @@ def _remark(hook: Hook, remarks: dict[tuple[str, str], str]) -> str | None:
 
 
 def _state(hook: Hook, catalog: Catalog) -> tuple[str, str]:
-    """Return whether a hook is in force, and why not or what follows."""
+    """Return whether a hook is in force, and a remark: why not, or what that implies."""
     state, _, why = trust_text(hook, catalog).partition(": ")
     return state + (", shadow" if hook.is_shadow else ""), why
 

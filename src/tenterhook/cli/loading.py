@@ -27,7 +27,7 @@ config_option = click.option(
     help="Read hooks from this file too: TOML (array or table format), or the settings of Claude Code, Codex, "
     "Gemini CLI or Qwen Code. May be given more than once.",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print data for programs instead of text.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 yes_option = click.option("-y", "--yes", is_flag=True, help="Do not ask; for scripts.")
 
 

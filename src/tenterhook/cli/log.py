@@ -15,7 +15,7 @@ from ..model import PRECEDENCE
 from .durations import seconds
 from .groups import Group
 from .loading import event_names, hook_names, json_option, session_ids
-from .printing import below, coloured, in_home, print_json, print_said, print_table, run_line, terminal_width
+from .printing import below, coloured, counted, in_home, print_json, print_said, print_table, run_line, terminal_width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ DECISIONS: tuple[str, ...] = tuple(str(each) for each in PRECEDENCE)
 
 
 def since_option(default: str | None) -> Callable[[F], F]:
-    return click.option("--since", metavar="2h", default=default, help="Only what happened since: 10m, 2h, 7d, 4w.")
+    return click.option("--since", metavar="2h", default=default, help="Only records since then: 10m, 2h, 7d, 4w.")
 
 
 def opened_index() -> Index:
@@ -43,9 +43,9 @@ def opened_index() -> Index:
     return index
 
 
-@click.group(cls=Group, invoke_without_command=True, short_help="What reached your hooks and what they did.")
-@click.option("-f", "--follow", is_flag=True, help="Go on as things happen; Ctrl-C ends it.")
-@click.option("-n", "last", metavar="N", type=int, default=50, show_default=True, help="How many at most; 0 for all.")
+@click.group(cls=Group, invoke_without_command=True, short_help="Show what reached your hooks and what they did.")
+@click.option("-f", "--follow", is_flag=True, help="Keep printing new records; Ctrl-C stops.")
+@click.option("-n", "last", metavar="N", type=int, default=50, show_default=True, help="Show at most N; 0 for all.")
 @click.option("--session", metavar="S", shell_complete=session_ids, help="Only this session.")
 @click.option("--event", metavar="E", shell_complete=event_names, help="Only this event, by any of its names.")
 @click.option("--hook", metavar="H", shell_complete=hook_names, help="Only what reached this hook.")
@@ -64,7 +64,7 @@ def log(
     since: str | None,
     as_json: bool,
 ) -> None:
-    """Show what reached your hooks, oldest first: the event, what each hook did, how long, the decision and why.
+    """Show the events that reached your hooks, oldest first: what each hook did, its duration, the decision and why.
 
     \b
     tenterhook log --decision deny --since 7d
@@ -87,7 +87,7 @@ def log(
         for record in _following(index, wanted, number):
             _print(record, as_json=as_json)
     elif not number and not as_json:
-        click.echo("nothing recorded" + (" that fits" if any(wanted) else " yet: it begins with the next event"))
+        click.echo("nothing recorded" + (" that matches" if any(wanted) else " yet: the next event will be"))
 
 
 def _following(index: Index, wanted: Wanted, number: int) -> Iterator[dict[str, Any]]:
@@ -105,7 +105,7 @@ def _following(index: Index, wanted: Wanted, number: int) -> Iterator[dict[str, 
 @click.option("--shadow", is_flag=True, help="Only runs in shadow mode, and what they would have done.")
 @json_option
 def stats(since: str, session: str | None, shadow: bool, as_json: bool) -> None:
-    """Figures: runs, blocks, failures and times of each hook, and what hooks cost each session in waiting."""
+    """Show statistics: runs, blocks, failures and times of each hook, and how long hooks delayed each session."""
     from ..install import sources
     from ..journal import statistics
     from ..journal.filters import Wanted
@@ -154,12 +154,12 @@ def _would_have(each: Any) -> str:
 
 
 @log.command(short_help="Check that no record was edited, removed or reordered.")
-@click.option("--anchor", metavar="FILE", type=click.File(), help="What `log anchor` printed: shows a cut-off tail.")
+@click.option("--anchor", metavar="FILE", type=click.File(), help="Output of `log anchor`, to detect truncation.")
 @json_option
 def verify(anchor: Any, as_json: bool) -> int:
-    """Check every record: was one edited, removed or reordered? Exit status 1 if so; prints where.
+    """Check whether a record was edited, removed or reordered. If so, print where, with exit status 1.
 
-    Lines that `log redact` has redacted are named, too.
+    Lines that `log redact` has redacted are listed too.
     """
     from ..journal import segments
 
@@ -174,15 +174,16 @@ def verify(anchor: Any, as_json: bool) -> int:
             click.echo(f"{note.segment}:{note.line}  redacted on {_when(note._asdict())} by {one_line(note.by)}")
         for each in found.findings:
             click.echo(f"{each.segment}:{each.line}  {each.what}")
-        verdict = f"{len(found.findings)} found" if found.findings else "whole"
+        verdict = f"{len(found.findings)} found" if found.findings else "intact"
         redacted_lines = f", {len(found.redacted)} redacted" if found.redacted else ""
-        click.echo(f"{found.records} records in {found.segments} segments{redacted_lines}: {verdict}")
+        count = f"{counted(found.records, 'record')} in {counted(found.segments, 'segment')}"
+        click.echo(f"{count}{redacted_lines}: {verdict}")
     return DAMAGED if found.findings else 0
 
 
 @log.command()
 def anchor() -> None:
-    """Print the last hashes, to be stored elsewhere: with them, `log verify` detects a cut-off tail too."""
+    """Print the last hashes, to be stored elsewhere: with them, `log verify` also detects a truncated journal."""
     from ..journal import segments
 
     found = segments.verify(places.journal())
@@ -197,7 +198,7 @@ def _anchor(file: Any) -> dict[str, Any]:
         heads = json.load(file)["heads"]
         return {str(name): Head(int(head["lines"]), str(head["hash"])) for name, head in heads.items()}
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise click.UsageError(f"{file.name} is not what `tenterhook log anchor` prints") from None
+        raise click.UsageError(f"{file.name} is not the output of `tenterhook log anchor`") from None
 
 
 def moment_since(text: str | None) -> float | None:

@@ -1,4 +1,4 @@
-"""`tenterhook log export`: the journal for other programs, once or continuously."""
+"""`tenterhook log export`: export the journal to other programs, once or continuously."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ if TYPE_CHECKING:
 NOT_ALL = 1
 _POLL = 0.2  # seconds
 _RETRY = 1.0
-_GRACE = 3.0  # for what is under way after Ctrl-C
+_GRACE = 3.0  # for work in progress after Ctrl-C
 
 
-@click.command(short_help="The journal for other programs, once or as things happen.")
+@click.command(short_help="Export the journal to other programs, once or continuously.")
 @click.option(
     *("--format", "format_"),
     type=click.Choice(("jsonl", "otlp")),
     default="jsonl",
     show_default=True,
-    help="Records as they are, one JSON object a line; or OpenTelemetry spans, sent to a collector.",
+    help="Records as they are, one JSON object per line; or OpenTelemetry spans, sent to a collector.",
 )
-@click.option("--out", metavar="FILE", type=click.Path(dir_okay=False), help="Write there, not to stdout (jsonl).")
+@click.option("--out", metavar="FILE", type=click.Path(dir_okay=False), help="Write to FILE instead of stdout (jsonl).")
 @click.option(
     "--endpoint",
     metavar="URL",
     help="The collector's OTLP/HTTP address (otlp). Default: OTEL_EXPORTER_OTLP_ENDPOINT, or http://127.0.0.1:4318.",
 )
-@click.option("-f", "--follow", is_flag=True, help="Go on as things happen; Ctrl-C sends what is left and ends it.")
+@click.option("-f", "--follow", is_flag=True, help="Keep exporting new records; Ctrl-C sends the rest and stops.")
 @click.option("--session", metavar="S", shell_complete=session_ids, help="Only this session.")
 @click.option("--event", metavar="E", shell_complete=event_names, help="Only this event, by any of its names.")
 @click.option("--hook", metavar="H", shell_complete=hook_names, help="Only what reached this hook.")
@@ -65,15 +65,15 @@ def export(
     decision: str | None,
     since: str | None,
 ) -> int:
-    """Give the journal to other programs: its records as they are, or as OpenTelemetry spans.
+    """Export the journal to other programs: its records as they are, or as OpenTelemetry spans.
 
     \b
     tenterhook log export --since 7d --out week.jsonl
     tenterhook log export --format otlp --endpoint http://127.0.0.1:4318
     tenterhook log export --format otlp --follow
 
-    With --follow, spans go on where the last --follow to the same place with the same filters ended. A collector that
-    is away is waited for. Exit status 1 if something was not sent.
+    With --follow, spans continue where the last --follow to the same endpoint with the same filters ended, and an
+    unreachable collector is retried. Exit status 1 if something was not sent.
     """
     from ..journal.filters import Wanted
 
@@ -81,7 +81,7 @@ def export(
     wanted = Wanted(session, canonical, hook, decision, moment_since(since))
     if format_ == "jsonl":
         if endpoint:
-            raise click.UsageError("--endpoint is where spans are sent: add --format otlp, or leave it out")
+            raise click.UsageError("--endpoint is for --format otlp: add that, or leave --endpoint out")
         if out not in (None, "-"):
             refuse_writing("log export", str(out))
         return _write_lines(wanted, out, follow=follow)
@@ -143,18 +143,18 @@ def _send_spans(wanted: Wanted, endpoint: str | None, followed: dict[str, str | 
         else:
             sink = export.Spans(collector, export.ExportCursor(url, followed, _warn))
             follower = Follower(places.journal(), sink.accepted)
-            _warn(f"spans go to {shown} as things happen; Ctrl-C ends it")
+            _warn(f"sending new spans to {shown}; Ctrl-C stops")
             is_sent = _Following(follower, wanted, sink).run()
     finally:
         collector.close()
     if not is_sent:
-        _warn("not everything has arrived; what is missing is sent by the next --follow")
+        _warn("not everything was delivered; the next --follow sends the rest")
     click.echo(f"{sink.records} events sent to {shown}, as {sink.spans} spans")
     return 0 if is_sent and not collector.refused else NOT_ALL
 
 
 class _Following:
-    """Sends new records to a sink until Ctrl-C or SIGTERM; what could not be sent is tried again."""
+    """Sends new records to a sink until Ctrl-C or SIGTERM; what could not be sent is retried."""
 
     def __init__(self, follower: Follower, wanted: Wanted, sink: Sink) -> None:
         self._follower = follower
@@ -163,7 +163,7 @@ class _Following:
         self._is_away = False
 
     def run(self) -> bool:
-        """Return whether everything has arrived."""
+        """Return whether everything was delivered."""
         signals = _StopSignals()
         try:
             with signals.handled():
@@ -173,7 +173,7 @@ class _Following:
                         signals.sleep(_RETRY if self._is_away else _POLL)
                 except _StopRequested:
                     if not self._is_away:
-                        self._send_new()  # what came until now
+                        self._send_new()  # records up to now
         except _GraceOver:
             self._is_away = True
         return not self._is_away
@@ -186,12 +186,12 @@ class _Following:
             export(self._follower, self._wanted, self._sink)
         except NotSent as error:
             if not self._is_away:
-                _warn(f"{error.message}; it is tried again until it does")
+                _warn(f"{error.message}; retrying")
             self._is_away = True
             self._follower = Follower(self._follower.place, self._sink.accepted)
         else:
             if self._is_away:
-                _warn("the collector takes spans again")
+                _warn("the collector accepts spans again")
             self._is_away = False
 
 
@@ -204,7 +204,7 @@ class _GraceOver(BaseException):
 
 
 class _StopSignals:
-    """Ctrl-C and SIGTERM: they end a sleep at once, and leave what is under way a few seconds.
+    """Ctrl-C and SIGTERM: they end a sleep at once, and give work in progress a few seconds.
 
     A second one ends everything at once.
     """

@@ -1,4 +1,4 @@
-"""`tenterhook log redact`: take a secret out of the journal."""
+"""`tenterhook log redact`: redact a secret from the journal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 
 def redacting_options(function: F) -> F:
-    """Add the options that say what is redacted."""
+    """Add the options that select what is redacted."""
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
@@ -41,24 +41,24 @@ def _kinds(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
 
 
 _OPTIONS = (
-    click.option("--stdin", "from_stdin", is_flag=True, help="Take the text from standard input."),
-    click.option("--rules", is_flag=True, help="Redact what today's rules for secrets find, rather than one text."),
+    click.option("--stdin", "from_stdin", is_flag=True, help="Read the text from standard input."),
+    click.option("--rules", is_flag=True, help="Redact what the current rules for secrets find, instead of one text."),
     click.option(
         "--kind",
         metavar="KIND",
         default="secret",
         show_default=True,
         shell_complete=_kinds,
-        help="What the mark says that stands there instead.",
+        help="The kind of secret, named in the mark that replaces it.",
     ),
-    click.option("--dry-run", is_flag=True, help="Only say where it is."),
+    click.option("--dry-run", is_flag=True, help="Only show where it is."),
     click.option("-y", "--yes", is_flag=True, help="Do not ask."),
     json_option,
 )
 
 
 def redactor_of(command: str, *, from_stdin: bool, rules: bool, kind: str, asks: bool) -> StoredRedactor:
-    """Return what redacts; ask for the text, without echo, unless it is on standard input."""
+    """Return the redactor; prompt for the text, without echo, unless it is on standard input."""
     from ..journal.redacted_records import KINDS, SHORTEST, ByRules, ByText
 
     if rules:
@@ -67,17 +67,17 @@ def redactor_of(command: str, *, from_stdin: bool, rules: bool, kind: str, asks:
         need_terminal(command, yes=not asks)
         return ByRules()
     if not KINDS.fullmatch(kind):
-        raise click.UsageError("--kind is at most 30 small letters, digits, dots and spaces")
+        raise click.UsageError("--kind must be at most 30 lower-case letters, digits, dots and spaces")
     if from_stdin:
         need_terminal(command, yes=not asks)
         text = sys.stdin.read().removesuffix("\n").removesuffix("\r")
     elif sys.stdin.isatty():
         text = click.prompt("Text to redact", hide_input=True, default="", show_default=False)
     else:
-        raise HookError("there is no terminal to ask for the text", "give it on standard input, with --stdin --yes")
+        raise HookError("there is no terminal to prompt for the text", "pass it on standard input, with --stdin --yes")
     if len(text.strip()) < SHORTEST:
         raise HookError(
-            f"a text of fewer than {SHORTEST} characters is part of too much else", "give the whole of the secret"
+            f"a text of fewer than {SHORTEST} characters would match too much else", "give the whole secret"
         )
     if text in kind:
         raise HookError("--kind contains the text itself", "name what kind of secret it is")
@@ -88,18 +88,18 @@ def count_of(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-@click.command(short_help="Take a secret out of the journal.")
+@click.command(short_help="Redact a secret from the journal.")
 @redacting_options
 def redact(from_stdin: bool, rules: bool, kind: str, dry_run: bool, yes: bool, as_json: bool) -> int:
-    """Take a secret out of the journal and its index. It is asked for, and never an argument.
+    """Redact a secret from the journal and its index. The secret is prompted for; it is never an argument.
 
     \b
     tenterhook log redact
     tenterhook log redact --rules --dry-run
     pass show old-token | tenterhook log redact --stdin --yes
 
-    The lines stay, with a mark instead of the text; `log verify` says which they are, and when and by whom they were
-    redacted. A hub that this machine has joined gets them, too.
+    The lines stay, with a mark in place of the text; `log verify` lists them, and when and by whom they were redacted.
+    The redacted lines are also sent to the hub that this machine has joined.
     """
     refuse_below_agent("log redact")
     from ..journal.redact import Redaction
@@ -132,12 +132,12 @@ def redact(from_stdin: bool, rules: bool, kind: str, dry_run: bool, yes: bool, a
         click.echo(f"also in {short_path(path)}: {remedy}")
     if is_done:
         _print_about_hub()
-        click.echo("revoke or change the secret all the same: it was readable until now")
+        click.echo("revoke or change the secret anyway: it was readable until now")
     return 0
 
 
 def _other_files(redactor: StoredRedactor) -> list[str]:
-    """Return the other files of ours that have the text, such as sessions of the bundled agent, or refused calls."""
+    """Return our other files that contain the text, such as sessions of the bundled agent, or refused calls."""
     from ..journal.redacted_records import ByText
 
     if not isinstance(redactor, ByText):
@@ -171,8 +171,8 @@ def _print_about_hub() -> None:
     joined = membership.read()
     if joined is not None:
         click.echo(
-            f"the hub {one_line(joined.url)} gets these lines as they are now; what was asked and answered there,"
-            " and what is left in its files: tenterhook hub redact, on its machine"
+            f"the hub {one_line(joined.url)} is sent the redacted lines; for requests and answers stored there,"
+            " and what is left in its files, run on its machine: tenterhook hub redact"
         )
 
 

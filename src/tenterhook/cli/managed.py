@@ -39,8 +39,9 @@ def install(
         refuse_below_agent("install")
     if not agents:
         able = [agent.name for agent in AGENTS.values() if agent.managed]
-        raise HookError("name the agents of this machine", f"tenterhook install --managed {' '.join(able)}")
-    for agent in agents:  # all first: a refusal changes nothing
+        remedy = f"name the agents of this machine: tenterhook install --managed {' '.join(able)}"
+        raise HookError("no agent was named", remedy)
+    for agent in agents:  # check all first: a refusal changes nothing
         managed_settings.of(agent)
     managed.check_program()
     plans = [managed.plan(agent, closed=closed) for agent in agents]
@@ -83,13 +84,13 @@ def install(
         events = ", ".join(each.record["events"])
         click.echo(f"{click.style(each.agent.title, bold=True)}: managed, for every account  ({events})")
         if moved_by := each.record["moved_by"]:
-            click.echo(f"  a person who sets {moved_by} makes it read another file instead")
+            click.echo(f"  a user who sets {moved_by} makes it read another file instead")
         if each.record["closed"]:
             click.echo("  if Tenterhook cannot answer, tool calls are refused")
     names = ", ".join(visible(hook.name) for hook in hooks)
     none = "none yet; add some with --pack SOURCE, or put hook folders there"
     click.echo(f"hooks of every account, in {MANAGED}: {names or none}")
-    click.echo("  persons and projects can add hooks, and disable or replace none of these")
+    click.echo("  users and projects can add hooks but cannot disable or replace these")
     return 0
 
 
@@ -162,12 +163,12 @@ def uninstall(agents: Sequence[Agent], *, dry_run: bool, yes: bool) -> int:
             managed.remove_records()
     if hooks := managed.hooks():
         names = ", ".join(visible(hook.name) for hook in hooks)
-        click.echo(f"left in {MANAGED}: {names}; they run in agents that a person installs: tenterhook install")
+        click.echo(f"left in {MANAGED}: {names}; they run in agents where a user runs tenterhook install")
     return 0
 
 
 def _remove_packs(sources: Collection[str]) -> None:
-    """Remove packs that came with the installation, and what was fetched for them."""
+    """Remove the packs that were installed with it, and what was fetched for them."""
     declared = declarations.read(MANAGED, "managed")
     for named, locked in declared.packs:
         if named.source in sources:
@@ -181,6 +182,6 @@ def _remove_packs(sources: Collection[str]) -> None:
 
 
 def report() -> None:
-    """Say that the machine's installations stay, after a command of a person that removes something."""
+    """Say that managed installations stay, after a user's command that removes something."""
     if managed.all_records():
         click.echo(managed.STAYS)

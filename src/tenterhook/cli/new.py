@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from ..model import Hook
 
 
-@click.command(short_help="Make a new hook that works at once.")
+@click.command(short_help="Create a hook that works right away.")
 @click.argument("name", metavar="NAME")
 @click.option(
     "--on", "event", metavar="EVENT", required=True, shell_complete=event_names, help="The event, by any of its names."
 )
-@click.option("--tool", metavar="T", help="Only for tools whose name this expression finds: Shell, Write|Edit …")
-@click.option("--pattern", metavar="P", help="Only for calls in whose input this expression finds something.")
-@click.option("--reason", metavar="TEXT", help="What the model is told when it blocks: why, and what to do instead.")
+@click.option("--tool", metavar="T", help="Only for tools whose name matches this expression: Shell, Write|Edit …")
+@click.option("--pattern", metavar="P", help="Only for calls whose input matches this expression.")
+@click.option("--reason", metavar="TEXT", help="The message to the model when it blocks: why, and what to do instead.")
 @click.option(
     "--lang", type=click.Choice(templates.LANGUAGES), default="sh", show_default=True, help="The script's language."
 )
@@ -49,9 +49,9 @@ def new(
     for_project: bool,
     force: bool,
 ) -> int:
-    """Make a hook: a folder with its definition, a script that looks at what matters at EVENT, and cases that pass.
+    """Create a hook: a folder with its definition, a script that reads the fields of EVENT, and cases that pass.
 
-    The script says in its comments what it may answer there. Change it, and `tenterhook test NAME` checks
+    The script's comments say what it may answer at that event. Change it, and `tenterhook test NAME` checks
     whether it does what its cases say.
 
     \b
@@ -59,7 +59,7 @@ def new(
     tenterhook new finish-first --on Stop --lang python --project
     """
     if not for_project or force:
-        refuse_below_agent("new")  # it can replace a guard by another hook
+        refuse_below_agent("new")  # it can replace a guard with another hook
     spec = spec_of(event)
     try:
         folders.check_name(name)
@@ -79,11 +79,11 @@ def new(
     if for_project:
         refuse_outside("new --project", folder, root)
     kept = folders.write(folder, made.files, replace=force)
-    click.echo(f"made {short_path(folder)}")
+    click.echo(f"created {short_path(folder)}")
     for path in sorted(made.files):
         click.echo(f"  {path}")
     if kept:
-        click.echo(f"the one before is kept in {short_path(kept)}")
+        click.echo(f"the previous hook is kept in {short_path(kept)}")
     for gap in made.gaps:
         click.echo(f"{click.style('to do', fg='yellow')}: {visible(gap)}")
     return _say_what_next(name, folder)
@@ -94,11 +94,11 @@ def _checked(reason: str | None, event: str) -> str | None:
     if reason is None:
         return None
     if spec_of(event).effect("folder") is not Effect.DECIDES:
-        raise click.UsageError(f"{event} is only observed: the hook refuses nothing, and --reason would never be said")
+        raise click.UsageError(f"{event} is only observed: the hook refuses nothing, and --reason would never be used")
     if not reason.strip():
         raise click.UsageError("--reason is empty: say why, and what to do instead")
     if not reason.strip().isprintable():
-        raise click.UsageError("--reason is one line of plain text: it contains a line break or a control character")
+        raise click.UsageError("--reason must be one line of plain text, without line breaks and control characters")
     return reason.strip()
 
 
@@ -119,10 +119,10 @@ def _say_what_next(name: str, folder: str) -> int:
             click.echo(f"no longer in force: {short_path(each.hook.folder or each.hook.source)}: {visible(each.why)}")
     once = " --trust-project" if hook.layer == "project" else ""
     script = entry_points.entry_point(folder)[0] or folder
-    steps = [(f"$EDITOR {short_path(script)}", "change what it looks for, and what the model is told")]
-    steps += [(f"tenterhook test {shown}{once}", "tries its cases; with --watch, after each change")]
+    steps = [(f"$EDITOR {short_path(script)}", "change what it looks for and its message to the model")]
+    steps += [(f"tenterhook test {shown}{once}", "runs its cases; with --watch, after each change")]
     if hook.layer == "project":
-        steps.append((f"tenterhook trust {shown}", "lets it run, as it is then; it does not before"))
+        steps.append((f"tenterhook trust {shown}", "lets it run with its current files; until then it does not"))
     else:
         for line in _wired(hook):
             click.echo(line)

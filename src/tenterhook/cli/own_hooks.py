@@ -46,7 +46,7 @@ def governed(name: str, catalog: Catalog) -> list[Hook]:
 def managed(hook: Hook) -> HookError:
     """Return the error for a change to a managed hook."""
     return HookError(
-        f"'{hook.name}' is managed: {place(hook)}; nothing disables or replaces it", "only root can remove it, there"
+        f"'{hook.name}' is managed: {place(hook)}; it cannot be disabled or replaced", "only root can remove it, there"
     )
 
 
@@ -73,13 +73,13 @@ def own_settings(catalog: Catalog) -> list[str]:
     if not found:
         raise HookError(
             "your own hooks are in a directory of this project, and count as the project's",
-            "unset XDG_CONFIG_HOME, or let it name a directory outside the project",
+            "unset XDG_CONFIG_HOME, or set it to a directory outside the project",
         )
     return found
 
 
 def still_disabled(hook: Hook, catalog: Catalog) -> HookError | None:
-    """Return an error that says what else disables a hook and how to change that; None if nothing does."""
+    """Return an error that names what else disables a hook and how to change that; None if nothing does."""
     now = time.time()
     for layer in catalog.layers:
         if hook.layer not in GOVERNED[layer.name]:
@@ -87,7 +87,7 @@ def still_disabled(hook: Hook, catalog: Catalog) -> HookError | None:
         rules, _ = layer_settings.read(layer.directory, GOVERNED[layer.name])
         if not rules.enabled:
             line = _line(rules.file, "hooks", 0, "enabled")
-            message = f"{short_path(rules.file)}{line} switches off every hook it governs: enabled = false"
+            message = f"{short_path(rules.file)}{line} disables every hook that it applies to: enabled = false"
             return HookError(message, "set it to true there, or remove the line")
         if rules.disables(hook.name, now):
             where = f"{short_path(rules.file)}{_entry_line(rules.file, hook.name)}"

@@ -39,7 +39,7 @@ def find() -> OwnHub:
     try:
         person = inbox_client.signed_in()
     except HookError:
-        raise HookError("no hub runs on this machine for this account", _START) from None
+        raise HookError("this account has no hub running on this machine", _START) from None
     if not is_loopback_url(person.url):
         remedy = f"do this on the machine where the hub runs; or {_START}"
         raise HookError(f"you are signed in at {person.url}, which is not on this machine", remedy)
@@ -50,13 +50,13 @@ def find() -> OwnHub:
         raise HookError(f"no hub answers on this machine: {error.message}", _START) from None
     except KeyError:
         raise HookError(
-            "the hub that runs is of an earlier version", "tenterhook hub stop, then: tenterhook hub start"
+            "the running hub is an earlier version", "tenterhook hub stop, then: tenterhook hub start"
         ) from None
 
 
 @contextmanager
 def opened(hub: OwnHub, database: str | None) -> Iterator[SQLite | PostgreSQL]:
-    """Open the database of a hub that runs: the one that is named, else that of the hub in the background."""
+    """Open the database of a running hub: the given one, else that of the hub in the background."""
     from ..hub import migrations
     from ..hub.database import opened as opened_
 
@@ -64,7 +64,7 @@ def opened(hub: OwnHub, database: str | None) -> Iterator[SQLite | PostgreSQL]:
     kept = opened_(database or config.get("database"))
     try:
         if kept.read(migrations.hub_id) != hub.id:
-            raise HookError(f"{hub.listen} has another database", "name it: --database FILE|URL")
+            raise HookError(f"{hub.listen} uses another database", "specify it: --database FILE|URL")
         yield kept
     finally:
         kept.close()

@@ -54,8 +54,8 @@ class _PackCommands(Group):
 def pack() -> None:
     """Use hooks that a team keeps in a git repository: a pack.
 
-    `hooks.toml` names packs, `hooks.lock` beside it pins every byte of them. At each event a hook of a pack runs only
-    if its bytes are those of the lock. Nothing of a pack runs while it is fetched.
+    `hooks.toml` names packs; `hooks.lock` beside it pins every byte of them. At each event, a pack's hook runs only if
+    its bytes match the lock. Nothing in a pack runs while it is fetched.
 
     \b
     tenterhook pack add https://git.example.org/acme/agent-hooks@v1.4.0
@@ -196,11 +196,11 @@ def pack_show(name: str, for_project: bool, as_json: bool) -> int:
 @project_option
 @yes_option
 def pack_remove(name: str, for_project: bool, yes: bool) -> int:
-    """Take a pack out of hooks.toml and hooks.lock: its hooks no longer run. Trust in its source stays.
+    """Remove a pack from hooks.toml and hooks.lock: its hooks no longer run. Trust in its source stays.
 
     \b
     tenterhook pack remove agent-hooks
-    tenterhook untrust --source URL      # ends it in every project too
+    tenterhook untrust --source URL      # revokes trust too, in every project
     """
     refuse_below_agent("pack remove")
     declared = here(for_project)

@@ -1,4 +1,4 @@
-"""`tenterhook pack add`: use a pack, after a look at every byte of it that would run."""
+"""`tenterhook pack add`: use a pack, after a review of every byte of it that would run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @click.command("add", short_help="Use a pack of hooks.")
 @click.argument("source", metavar="SOURCE[@REV]")
-@click.option("--only", "only", metavar="NAME,…", help="These hooks of it; without it, those that the pack says.")
+@click.option("--only", "only", metavar="NAME,…", help="Only these hooks. Default: those that the pack lists.")
 @click.option("--dry-run", is_flag=True, help="Fetch and show it, and change nothing.")
 @project_option
 @yes_option
@@ -53,11 +53,11 @@ def pack_add(source: str, only: str | None, dry_run: bool, for_project: bool, ye
     if unknown := set(chosen or ()) - known:
         raise HookError(f"{address} has no hook {sorted(unknown)[0]!r}", f"its hooks: {', '.join(sorted(known))}")
     if twice := declarations.same_names(declared, named, locked):
-        raise HookError(f"another pack has a hook called {twice[0]} too", "leave it out of one of them: --only")
+        raise HookError(f"another pack has a hook called {twice[0]} too", "leave it out of one pack: --only")
     names = {hook.name for hook in locked.chosen(chosen)}
     click.echo(f"{click.style(one_line(locked.name), bold=True)} {rev_of(locked)}  {one_line(address)}")
     if not pack_review.show(locked, None, names, declared.layer, is_asked=not yes and not dry_run):
-        click.echo("not added: not all of it was shown", err=True)
+        click.echo("not added: you did not view all of it", err=True)
         return 1
     if dry_run:
         return 0

@@ -33,15 +33,15 @@ Hooks for coding agents. To use them:
 
     tenterhook pack add URL-of-this-repository@v1.0.0
 
-`hooks/` has one folder a hook; `tenterhook test hooks/NAME --trust-project` tries its cases.
+`hooks/` has one folder per hook; `tenterhook test hooks/NAME --trust-project` runs its cases.
 Tag a revision to release it.
 """
 
 
-@click.command("init", short_help="Make a new pack.")
+@click.command("init", short_help="Create a pack.")
 @click.argument("directory", metavar="DIRECTORY")
 def pack_init(directory: str) -> int:
-    """Make a new pack: pack.toml, a hook with cases that pass, a README and a workflow that runs the cases.
+    """Create a pack: pack.toml, a hook with cases that pass, a README and a workflow that runs the cases.
 
     \b
     tenterhook pack init agent-hooks
@@ -72,7 +72,7 @@ def pack_init(directory: str) -> int:
         with open(target, "x", encoding="utf-8") as file:
             file.write(content)
     folders.write(os.path.join(os.path.abspath(directory), "hooks", "no-force-push"), hook.files, replace=False)
-    click.echo(f"made {short_path(os.path.abspath(directory))}: {', '.join(files)}, hooks/no-force-push")
+    click.echo(f"created {short_path(os.path.abspath(directory))}: {', '.join(files)}, hooks/no-force-push")
     click.echo(f"next:\n  cd {directory} && git init && git add . && git commit -m 'hooks' && git tag v1.0.0")
     click.echo("  tenterhook pack add <its address>@v1.0.0")
     return 0

@@ -1,4 +1,4 @@
-"""Showing the bytes of a pack before they run: all of them, or the difference to what was locked before."""
+"""Showing the bytes of a pack before they run: all of them, or the difference from the previous lock."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def run_cases(pack: LockedPack, names: set[str], layer: str) -> bool:
     from .loading import catalog_here
 
     catalog = catalog_here()
-    catalog.trust.everything = True  # for these cases alone: the bytes were just fetched and shown
+    catalog.trust.everything = True  # for these cases only: the bytes were just fetched and shown
     folders = [f"{packs.store(layer)}/{pack.tree}/{name}" for name in sorted(names)]
     report = results.run_suites(suites.pick(catalog, folders), (), None)
     failed = [each for each in report.results if each.status not in (results.Status.PASSED, results.Status.UPDATED)]

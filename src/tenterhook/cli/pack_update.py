@@ -1,4 +1,4 @@
-"""`tenterhook pack update` and `pack diff`: newer revisions of packs, shown, tried and asked about."""
+"""`tenterhook pack update` and `pack diff`: newer revisions of packs, shown, tested and confirmed."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 _REPLAYED = 7.0  # days
 
 
-@click.command("update", short_help="Bring packs up to date, after a look at what changes.")
+@click.command("update", short_help="Update packs, after a review of what changes.")
 @click.argument("name", metavar="[NAME]", required=False, shell_complete=pack_names)
-@click.option("--to", "to", metavar="REV", help="This revision, also an older one.")
+@click.option("--to", "to", metavar="REV", help="Use this revision, which may be older.")
 @click.option("--cooldown", metavar="7d", help="Only revisions that are at least this old.")
-@click.option("--shadow", metavar="3d", help="Enforce the old hooks this long; changed ones are only recorded.")
+@click.option("--shadow", metavar="3d", help="Keep enforcing the old hooks this long; only record the new ones.")
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 @project_option
 @yes_option
@@ -43,12 +43,12 @@ def pack_update(
     for_project: bool,
     yes: bool,
 ) -> int:
-    """Fetch newer revisions of packs, show the difference of every byte that would run, try it, and ask.
+    """Fetch newer revisions of packs, show every byte of difference that would run, test it, and ask.
 
-    A pack at a tag goes to the newest tag, one at a branch to its newest commit; one at a commit stays there. The
-    pack's cases are run, and the journal's last seven days are replayed against it: what would be newly blocked, what
-    no longer. A tag that was moved and a branch whose history was rewritten are refused; name the revision with --to
-    if that is meant. A lock that cannot be read is written anew.
+    A pack at a tag moves to the newest tag, one at a branch to its newest commit; one at a commit stays there. The
+    pack's cases are run, and the journal's last seven days are replayed against it: what would be newly blocked, and
+    what no longer. A moved tag and a branch with rewritten history are refused; if that is intended, give the revision
+    with --to. A lock that cannot be read is rewritten.
 
     \b
     tenterhook pack update --dry-run
@@ -64,7 +64,7 @@ def pack_update(
     until = time.time() + seconds("--shadow", shadow) if shadow else 0.0
     declared = here(for_project, repairs=True)
     if declared.broken:
-        click.echo(f"{declared.broken}; it is written anew", err=True)
+        click.echo(f"{declared.broken}; it is rewritten", err=True)
     wanted = [declared.named(name)] if name else list(declared.packs)
     if not wanted:
         click.echo("no packs; add one: tenterhook pack add SOURCE")
@@ -105,9 +105,9 @@ def _update(
     names = {hook.name for hook in new.chosen(named.only)}
     after = named._replace(rev=new.rev)
     if twice := declarations.same_names(declared, after, new):
-        raise HookError(f"another pack has a hook called {twice[0]} too", "leave it out of one of them: only = […]")
+        raise HookError(f"another pack has a hook called {twice[0]} too", "leave it out of one pack: only = […]")
     if not pack_review.show(new, locked, names, declared.layer, is_asked=not yes and not dry_run):
-        click.echo("not updated: not all of it was shown", err=True)
+        click.echo("not updated: you did not view all of it", err=True)
         return False
     is_good = pack_review.run_cases(new, names, declared.layer)
     pack_review.print_replay(new, _REPLAYED, declared.layer)
@@ -151,11 +151,11 @@ def _target(
     if repository.is_branch(named.rev):
         if not repository.descends(now.commit, locked.commit):
             message = f"{named.source}: the history of {named.rev or 'its default branch'} was rewritten"
-            raise HookError(f"{message}: the locked commit is no longer part of it", "if that is meant: --to REV")
+            raise HookError(f"{message}: the locked commit is no longer part of it", "if that is intended: --to REV")
         return now if oldest is None or now.date <= oldest else None
     if now.commit != locked.commit:
         message = f"{named.source}: the tag {named.rev} was moved, from {locked.commit[:12]} to {now.commit[:12]}"
-        raise HookError(f"{message}; what is locked stays in force", f"if that is meant: --to {now.commit}")
+        raise HookError(f"{message}; what is locked stays in force", f"if that is intended: --to {now.commit}")
     if not repository.is_tag(named.rev):
         return None  # a commit: another one only with --to
     names = repository.tag_names()
@@ -165,10 +165,10 @@ def _target(
 
 @click.command("diff", short_help="Show what an update of a pack would change.")
 @click.argument("name", metavar="NAME", shell_complete=pack_names)
-@click.option("--to", "to", metavar="REV", help="Against this revision.")
+@click.option("--to", "to", metavar="REV", help="Compare with this revision.")
 @project_option
 def pack_diff(name: str, to: str | None, for_project: bool) -> int:
-    """Show every byte in which the locked revision of a pack differs from the newest, or from REV."""
+    """Show every difference between the locked revision of a pack and the newest one, or REV."""
     declared = here(for_project)
     named, locked = declared.named(name)
     new = newer(declared, named, locked, to, None)

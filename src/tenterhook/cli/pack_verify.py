@@ -1,4 +1,4 @@
-"""`tenterhook pack verify`: whether lock, store and signatures agree."""
+"""`tenterhook pack verify`: check that lock, store and signatures agree."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 
 @click.command("verify", short_help="Check that lock, store and signatures agree.")
-@click.option("--fetch", "fetches", is_flag=True, help="Fetch what is missing in the store, or differs there.")
+@click.option("--fetch", "fetches", is_flag=True, help="Fetch what is missing from the store or differs there.")
 @click.option("--signer", "signers", multiple=True, metavar="KEY", help="Require a signature by this SSH key, or file.")
 @project_option
 @json_option
 def pack_verify(fetches: bool, signers: tuple[str, ...], for_project: bool, as_json: bool) -> int:
-    """Check every pack: it is locked, the bytes in the store are those of the lock, and it is signed where it must be.
+    """Check that every pack is locked, that the bytes in the store match the lock, and that required signatures exist.
 
-    For CI: exit status 1 if anything is wrong. With --fetch the locked revisions are fetched, so that it works on a
-    machine without a store; nothing of them is run.
+    For CI: exit status 1 if anything is wrong. With --fetch, the locked revisions are fetched, so that it works on a
+    machine without a store; nothing in them is run.
 
     \b
     tenterhook pack verify
@@ -59,16 +59,16 @@ def pack_verify(fetches: bool, signers: tuple[str, ...], for_project: bool, as_j
 
 
 def read_key(text: str) -> str:
-    """Return an SSH public key, given itself or as a file, without its comment. Raises `HookError` if it is none."""
+    """Return an SSH public key, given as text or as a file, without its comment. Raises `HookError` otherwise."""
     if not text.startswith(("ssh-", "ecdsa-", "sk-")):
         try:
             with open(text, encoding="utf-8") as file:
                 text = file.read()
         except (OSError, UnicodeDecodeError) as error:
-            raise HookError(f"{text} is no SSH public key and no file with one: {error}", "name a .pub file") from None
+            raise HookError(f"{text} is neither an SSH public key nor a file: {error}", "name a .pub file") from None
     words = text.split()
     if len(words) < 2 or not words[0].startswith(("ssh-", "ecdsa-", "sk-")):
-        raise HookError("this is no SSH public key", "name a .pub file, or write: ssh-ed25519 AAAA…")
+        raise HookError("this is not an SSH public key", "name a .pub file, or write: ssh-ed25519 AAAA…")
     return " ".join(words[:2])
 
 
@@ -106,7 +106,7 @@ def _problem(
     if lost := packs.lacking(declared.layer, locked):
         return f"{packs.FILE} lacks its hook {lost[0]} ({packs.RELOCK})"
     if twice := declarations.same_names(declared, named, locked):
-        return f"another pack has a hook called {twice[0]} too (leave it out of one of them: only = […])"
+        return f"another pack has a hook called {twice[0]} too (leave it out of one pack: only = […])"
     for hook in locked.hooks:
         why = packs.difference(f"{packs.store(declared.layer)}/{locked.tree}/{hook.name}", hook.digest)
         if why:
@@ -115,7 +115,7 @@ def _problem(
 
 
 def _revision(repository: Repository, locked: LockedPack) -> Revision:
-    """Return the locked revision, with its tag if that still stands for it: either may be signed."""
+    """Return the locked revision, with its tag if that still points to it: either may be signed."""
     if repository.is_tag(locked.rev):
         tagged = repository.resolve(locked.rev)
         if tagged.commit == locked.commit:
@@ -133,7 +133,7 @@ def restore(locked: LockedPack, layer: str, signers: Sequence[str] = ()) -> Lock
             repository.fetch()
         if not repository.has(locked.commit):
             message = f"{locked.source} no longer has the locked commit {locked.commit[:12]}: its history was rewritten"
-            raise HookError(message, "if that is meant: tenterhook pack update NAME --to REV; else restore the source")
+            raise HookError(message, "if intended: tenterhook pack update NAME --to REV; else restore the source")
         found = store.fetched(repository, _revision(repository, locked), layer, signers)
     if found.hooks != locked.hooks or found.tree != locked.tree:
         message = f"{locked.source} no longer has what is locked for {locked.rev or 'it'}"

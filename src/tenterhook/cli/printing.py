@@ -115,7 +115,7 @@ def print_presented(presented: Presentation, facts: Iterable[tuple[str, str]], *
 
 
 def print_change(change: FileChange, *, in_full: bool) -> None:
-    """Print the diff of a file. Of a whole plug-in of ours print only the name, unless `in_full`."""
+    """Print the diff of a file. For a whole plug-in of ours, print only its name, unless `in_full`."""
     if in_full or not change.is_whole_plugin:
         print_diff(change.shown())
         return
@@ -125,7 +125,7 @@ def print_change(change: FileChange, *, in_full: bool) -> None:
 
 
 def print_diff(diff: str, *, indent: int = 0) -> None:
-    """Print a diff, moved in by some columns; on a terminal, long lines go on below."""
+    """Print a diff, indented by some columns; on a terminal, long lines are wrapped."""
     width = terminal_width()
     for line in diff.removesuffix("\n").split("\n"):
         rows = [visible(line)]
@@ -177,9 +177,9 @@ def print_said(
 
 @contextlib.contextmanager
 def progress(text: str, total: int | None = None, *, is_shown: bool = True) -> Iterator[Callable[[int], None]]:
-    """Show that something is under way, and how much of a total is done, if stderr is a terminal.
+    """Show progress, and how much of a total is done, if stderr is a terminal.
 
-    Yields a function that adds to what is done. Print nothing meanwhile; at the end it disappears.
+    Yields a function that advances it. Print nothing meanwhile; at the end it disappears.
     """
     if not (is_shown and terminal_width(err=True)):
         yield lambda size: None
@@ -220,7 +220,7 @@ def print_verdict(verdict: Verdict) -> None:
 
 
 def print_run(number: int, run: Run, *, told: str | None) -> None:
-    """Print one run; its reason only if it is not `told`, the reason that is printed already."""
+    """Print one run; its reason only if it differs from `told`, which is printed already."""
     duration = "" if run.outcome in (Outcome.NOT_RUN, Outcome.STARTED) else f"{run.duration_ms:.1f} ms"
     reason = "" if run.decision.reason == told else run.decision.reason
     said = run.why or reason or ""

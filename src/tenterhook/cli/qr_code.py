@@ -1,4 +1,4 @@
-"""QR codes in a terminal, for a phone's camera. Their library is one of the `hub` extra."""
+"""QR codes in a terminal, for a phone's camera. Their library comes with the `hub` extra."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BLOCKS = {(True, True): "█", (True, False): "▀", (False, True): "▄", (Fal
 
 
 def lines(text: str) -> list[str]:
-    """Return a QR code as lines of text, two rows of modules in each; light modules are drawn, on a dark ground."""
+    """Return a QR code as lines of text, two rows of modules in each; light modules are drawn, on a dark background."""
     import segno
 
     code = segno.make(text, micro=False, error="l", boost_error=False)
@@ -29,7 +29,7 @@ def print_code(text: str) -> None:
     try:
         found[0].encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
-        click.echo("no QR code: this terminal does not show the characters that it needs (it is not UTF-8)", err=True)
+        click.echo("no QR code: this terminal cannot show the characters it needs (not UTF-8)", err=True)
         return
     columns = shutil.get_terminal_size().columns
     if sys.stdout.isatty() and columns < len(found[0]):

@@ -24,7 +24,7 @@ def refuse_writing(command: str, *paths: str) -> None:
         return
     known = protected_places.ProtectedPlaces(os.environ)
     for path in paths:
-        # the system follows a link before `..`, our own functions may not
+        # the kernel resolves a link before `..`, our own functions may not
         for spelt in (os.path.join(os.getcwd(), path), os.path.abspath(path)):
             what = protected_places.protected(spelt, True, known)
             if what is None and os.path.isfile(spelt) and os.stat(spelt).st_nlink > 1:
@@ -38,7 +38,7 @@ def refuse_outside(command: str, path: str, project: str) -> None:
     refusal = agent_marks.refusal()
     hooks = os.path.join(os.path.realpath(project), ".agents", "hooks", "")
     if refusal is not None and not os.path.realpath(path).startswith(hooks):
-        raise HookError(f"'tenterhook {command}' {refusal.why}: {path} is a link that leads elsewhere", refusal.remedy)
+        raise HookError(f"'tenterhook {command}' {refusal.why}: {path} is a link that points elsewhere", refusal.remedy)
 
 
 def need_terminal(command: str, *, yes: bool, also: str = "") -> None:

@@ -29,7 +29,7 @@ class Removable(NamedTuple):
     name: str
     layer: str
     folder: str
-    is_gone: bool = False  # a fail-closed hook that was loaded before and no longer exists
+    is_gone: bool = False  # a fail-closed hook that was loaded earlier and no longer exists
 
 
 def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -43,13 +43,13 @@ def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
 @yes_option
 @json_option
 def remove(name: str, for_user: bool | None, yes: bool, as_json: bool) -> int:
-    """Delete a hook: its whole folder, of your own hooks or of this project's. It shows what it deletes.
+    """Delete a hook of yours or of this project, with its whole folder. It shows what it deletes.
 
     A hook that blocks when it fails and can no longer be loaded refuses its event. Removing it ends that, even if its
     folder is gone or it was defined in a hooks file.
 
-    To switch a hook off and keep it: tenterhook disable NAME. It needs a terminal or --yes, and does not work from
-    within a guarded agent.
+    To disable a hook and keep it: tenterhook disable NAME. The command needs a terminal or --yes and cannot be run by a
+    guarded agent.
 
     \b
     tenterhook remove enforce-tests
@@ -63,7 +63,7 @@ def remove(name: str, for_user: bool | None, yes: bool, as_json: bool) -> int:
     files = [] if link or chosen.is_gone else _files(chosen.folder)
     if not as_json or not yes:
         _show(chosen, files, link, err=as_json)
-    question = "Forget it?" if chosen.is_gone else "Delete it for good?"
+    question = "Forget it?" if chosen.is_gone else "Delete it permanently?"
     if not yes and not click.confirm(question, default=False, err=as_json):
         return 1
     left = None if chosen.is_gone else _delete(chosen)
@@ -84,7 +84,7 @@ def remove(name: str, for_user: bool | None, yes: bool, as_json: bool) -> int:
     if left:
         click.echo(f"  {short_path(chosen.folder)} still exists: {left}", err=True)
     for file in enabled:
-        click.echo(f"  and what disabled it in {short_path(file)}")
+        click.echo(f"  and the entry that disabled it in {short_path(file)}")
     for hook in after.hooks:
         if hook.name == chosen.name and not hook.missing:
             click.echo(f"  still in force by that name: {place(hook)}")
@@ -103,7 +103,7 @@ def _removable(catalog: Catalog) -> list[Removable]:
             continue
         try:
             bases = sorted(os.listdir(layer.directory), key=os.fsencode)
-        except OSError:  # none, or none that can be seen
+        except OSError:  # missing or unreadable
             continue
         for base in bases:
             folder = f"{layer.directory}/{base}"
@@ -133,7 +133,7 @@ def _delete(chosen: Removable) -> str | None:
 
 
 def _chosen(name: str, for_user: bool | None, catalog: Catalog) -> Removable:
-    """Return the folder that is meant. Raises if there is none, or more than one."""
+    """Return the folder that the name stands for. Raises if there is none, or more than one."""
     every = [each for each in _removable(catalog) if name in (each.name, os.path.basename(each.folder))]
     if not any(each.layer == "user" for each in every):
         every += _missing(name)
@@ -144,11 +144,11 @@ def _chosen(name: str, for_user: bool | None, catalog: Catalog) -> Removable:
             raise HookError(
                 f"the hook '{name}' is in {short_path(every[0].folder)}", f"tenterhook remove {name} {other}"
             )
-        governed(name, catalog)  # says where it is, or which name was meant
+        governed(name, catalog)  # raises an error with its place, or a similar name
         raise HookError(f"'{name}' is in no directory of hooks", "tenterhook list shows where hooks are")
     if len({each.layer for each in found}) > 1:
         where = ", ".join(short_path(each.folder) for each in found)
-        raise click.UsageError(f"there are two hooks called {name!r}: {where}; say --user or --project")
+        raise click.UsageError(f"there are two hooks called {name!r}: {where}; add --user or --project")
     exact = [each for each in found if os.path.basename(each.folder) == name]
     if len(found) > 1 and not exact:
         where = ", ".join(os.path.basename(each.folder) for each in found)
@@ -168,7 +168,7 @@ def _files(folder: str) -> list[str]:
 def _show(chosen: Removable, files: list[str], link: str | None, *, err: bool) -> None:
     click.echo(f"{click.style(one_line(chosen.name), bold=True)}  {short_path(chosen.folder)}", err=err)
     if link is not None:
-        click.echo(f"  a link to {one_line(link)}, which stays", err=err)
+        click.echo(f"  a link to {one_line(link)}, which is not deleted", err=err)
     if chosen.is_gone:
         click.echo("  cannot be loaded; no file is deleted, but it will no longer refuse anything", err=err)
     for file in files[:_MOST_SHOWN]:

@@ -16,12 +16,12 @@ DIFFERENT = 1
 _MOST_SHOWN = 20
 
 
-@click.command(short_help="Fire recorded events at today's hooks; see what would differ.")
+@click.command(short_help="Replay recorded events against the current hooks; show what would differ.")
 @since_option("7d")
 @click.option("--session", metavar="S", shell_complete=session_ids, help="Only this session's events.")
 @click.option("--event", metavar="E", shell_complete=event_names, help="Only this event, by any of its names.")
-@click.option("--hook", metavar="NAME", shell_complete=hook_names, help="Ask this hook alone.")
-@click.option("--with", "directory", metavar="DIR", type=click.Path(), help="Ask the hooks of this directory instead.")
+@click.option("--hook", metavar="NAME", shell_complete=hook_names, help="Run only this hook.")
+@click.option("--with", "directory", metavar="DIR", type=click.Path(), help="Run the hooks in this directory instead.")
 @config_option
 @json_option
 def replay(
@@ -33,10 +33,10 @@ def replay(
     configs: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Fire recorded events at today's hooks, or at a candidate, and list what would differ. Exit status 1 if anything.
+    """Replay recorded events against the current hooks, or a candidate, and list differences; exit status 1 if any.
 
-    Hooks run in a throw-away directory with TENTERHOOK_REPLAY=1. Events of which only a part was recorded are counted
-    apart: record all of them with `payloads = "full"` below [journal] in config.toml.
+    Hooks run in a temporary directory with TENTERHOOK_REPLAY=1. Events that were only partly recorded are counted
+    separately; to record them in full, set `payloads = "full"` below [journal] in config.toml.
 
     \b
     tenterhook replay --since 7d
@@ -44,14 +44,14 @@ def replay(
     tenterhook replay --with ./my-new-guard
     """
     if hook is not None and directory is not None:
-        raise click.UsageError("--hook and --with exclude each other")
+        raise click.UsageError("--hook and --with cannot be combined")
     from ..authoring.replay import Candidate, folder_hooks, is_replayed
     from ..authoring.replay import replay as play
     from ..events import spec_of
     from ..journal.filters import Wanted
 
     if directory is not None:
-        folder_hooks(directory)  # says what is wrong with it, also where there is nothing to replay
+        folder_hooks(directory)  # reports what is wrong with it even if there is nothing to replay
     wanted = Wanted(session=session, event=spec_of(event).name if event else None, since=moment_since(since))
     records = [record for _, record in opened_index().records(wanted) if is_replayed(record)]
     replayed = play(records, Candidate(hook, directory, configs))

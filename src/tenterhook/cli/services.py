@@ -25,7 +25,7 @@ _START_TIMEOUT = 30.0  # seconds for a service to start
 def need_linux() -> None:
     """Raise `HookError` where background services are not supported."""
     if sys.platform != "linux":
-        raise HookError("services in the background need Linux", "run a hub in a terminal: tenterhook hub")
+        raise HookError("background services need Linux", "run a hub in a terminal: tenterhook hub")
 
 
 def start(service: Service, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def start(service: Service, options: Mapping[str, Any]) -> dict[str, Any]:
     except BaseException:  # do not try again at the next session
         if pid is not None:
             processes.end_group(processes.child(pid), 1.0)
-        _refuse_if_running(service)  # another process was first, and stays
+        _refuse_if_running(service)  # another process started first, and keeps running
         service.disable()
         raise
 
@@ -53,14 +53,14 @@ def stop(service: Service) -> str | None:
     was_running = daemon.migrate(leave=service)
     was_enabled = service.disable()
     if service.stop() or was_running:
-        return f"the {service.name} has ended"
-    return f"no {service.name} runs; none will be started" if was_enabled else None
+        return f"the {service.name} has stopped"
+    return f"the {service.name} was not running and will not be started" if was_enabled else None
 
 
 def _refuse_if_running(service: Service) -> None:
     if service.process_id() is not None:
         how = "in the background" if service.config() else "started by hand"
-        raise HookError(f"a {service.name} runs already, {how}", f"stop it first: tenterhook {service.name} stop")
+        raise HookError(f"a {service.name} is already running, {how}", f"stop it first: tenterhook {service.name} stop")
 
 
 def _first_message(service: Service, pid: int, before: int) -> dict[str, Any]:
@@ -79,5 +79,5 @@ def _first_message(service: Service, pid: int, before: int) -> dict[str, Any]:
             if has_ended:
                 break
             time.sleep(0.02)
-    last = visible(said.decode("utf-8", "replace").strip().rpartition("\n")[2]) or "it said nothing"
+    last = visible(said.decode("utf-8", "replace").strip().rpartition("\n")[2]) or "it printed nothing"
     raise HookError(f"the {service.name} did not start: {last}", f"see {short_path(service.log)}")

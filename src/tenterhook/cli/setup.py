@@ -62,7 +62,7 @@ def _guards(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]
     return offered([*(hook.name for hook in built_in_hooks()), "none"], incomplete)
 
 
-@click.command(short_help="Guard the agents on this machine: install, add guards, try them.")
+@click.command(short_help="Guard the agents on this machine: install, add guards, test them.")
 @click.option(
     "--agents",
     "agent_list",
@@ -91,12 +91,12 @@ def setup(
     yes: bool,
     as_json: bool,
 ) -> int:
-    """Guard the coding agents on this machine: it shows what it would do, asks once, and does it.
+    """Guard the coding agents on this machine: show what would be done, ask once, and do it.
 
     It adds the recommended guards to your hooks, installs Tenterhook in the settings of each agent, and has each agent
-    try something harmless but forbidden, in every mode that it has: the real program, without an account, against a
+    try something harmless but forbidden, in each of its modes: the real program, without an account, against a
     scripted model on this machine. Hooks that you have changed are left as they are. If it is interrupted or fails,
-    everything becomes what it was. Repeated, it changes nothing. Exit status 1 if a guard did not block in an agent.
+    everything is restored. Run again, it changes nothing. Exit status 1 if a guard did not block in an agent.
 
     \b
     tenterhook setup
@@ -111,7 +111,7 @@ def setup(
     if dry_run:
         return _dry_run(plan, as_json=as_json)
     for change in plan.changes:
-        settings_change.check(change)  # all first: a refusal changes nothing
+        settings_change.check(change)  # check all first: a refusal changes nothing
     if plan.is_new and not yes and not click.confirm("Go ahead?", default=True, err=as_json):
         click.echo("nothing was changed", err=True)
         return 1
@@ -124,12 +124,12 @@ def setup(
                 proofs_by_agent[agent.name] = _prove(agent, is_interrupted, err=as_json)
             if plan.starts_daemon and not is_interrupted():
                 services.start(daemon_.SERVICE, {})
-        except BaseException:  # whatever ends it, everything is as it was
+        except BaseException:  # however it ends, everything is restored
             _undo(plan, rollback)
             raise
         if is_interrupted():
             _undo(plan, rollback)
-            click.echo("interrupted: everything is as it was", err=True)
+            click.echo("interrupted: everything was restored", err=True)
             return _INTERRUPTED
     hub_machine.report()
     outcomes = [AgentProofs(agent, proofs_by_agent.get(agent.name, [])) for agent in plan.agents]
@@ -204,7 +204,7 @@ def _plan(agents: Sequence[Agent], wanted: Sequence[Hook], *, daemon: bool) -> S
 
 
 def _change(agent: Agent, root: str | None, catalog: Catalog, new: Sequence[Hook]) -> SettingsChange:
-    """Return the change of an agent's settings as it will be when the new hooks are there."""
+    """Return the change of an agent's settings as it will be once the new hooks exist."""
     own = sources.for_agent(agent.name, catalog.root, ()).catalog
     must_close = event_wiring.must_close((*own.in_force(), *new))
     return settings_change.plan(agent, root, (*own.expected(), *new), must_close=must_close)
@@ -220,7 +220,7 @@ def _unprovable(agent: Agent) -> str | None:
 
 
 def _rollback(plan: SetupPlan) -> Rollback:
-    """Keep what setup may change, but agents' settings, which other programs may change meanwhile."""
+    """Save what setup may change, except agents' settings, which other programs may change meanwhile."""
     state = places.state()
     rollback = Rollback()
     for path in (records.directory(), launcher.path(), os.path.join(state, "fallback"), os.path.join(state, "live")):
@@ -296,7 +296,7 @@ _WORDS = {True: ("blocked", "green"), False: ("NOT BLOCKED", "red"), None: ("unt
 
 
 def _show_progress(text: str, *, err: bool) -> None:
-    """Show what is under way on the last line of a terminal; an empty text removes it. Elsewhere nothing is printed."""
+    """Show progress on the last line of a terminal; an empty text removes it. Elsewhere, print nothing."""
     stream = sys.stderr if err else sys.stdout
     if stream.isatty() and os.environ.get("TERM") != "dumb":
         click.echo(f"\r\x1b[K{text}", nl=False, err=err)
@@ -337,12 +337,12 @@ class AgentProofs(NamedTuple):
 def _show(plan: SetupPlan, *, err: bool) -> None:
     """Print in a few lines what would be done."""
     if not plan.is_new:
-        click.echo("everything is set up already: nothing is changed", err=err)
+        click.echo("everything is already set up: nothing to change", err=err)
         return
     settings = {change.agent.name: change.record["settings"] for change in plan.changes}
     rows = [("agents", f"{agent.title:<14} {short_path(settings[agent.name])}") for agent in plan.agents]
     for guard in plan.guards:
-        rows.append(("guards", f"{guard.hook.name}{_STATES.get(guard.state, ' (not as it comes: left as it is)')}"))
+        rows.append(("guards", f"{guard.hook.name}{_STATES.get(guard.state, ' (modified: left as it is)')}"))
         if guard.state is None:
             rows += [("guards", f"  {line}") for line in textwrap.wrap(guard.hook.description, _WIDTH)]
     if plan.to_prove(is_changed=True):
@@ -359,7 +359,7 @@ def _show(plan: SetupPlan, *, err: bool) -> None:
         click.echo("If Tenterhook cannot answer, tool calls are refused (on_failure: block).", err=err)
 
 
-_STATES: dict[str | None, str] = {None: "", CURRENT: " (there already)", COPIED: " (there already, as a copy)"}
+_STATES: dict[str | None, str] = {None: "", CURRENT: " (already added)", COPIED: " (already added, as a copy)"}
 _WIDTH = 70  # of a description
 
 

@@ -28,7 +28,7 @@ def _names(context: click.Context, parameter: click.Parameter, incomplete: str) 
     return hook_names(context, parameter, incomplete) + event_names(context, parameter, incomplete)
 
 
-@click.command(short_help="Show one hook, or one event.")
+@click.command(short_help="Show a hook or an event.")
 @click.argument("name", metavar="NAME|EVENT", shell_complete=_names)
 @config_option
 @json_option

@@ -46,7 +46,7 @@ class AgentState(NamedTuple):
 
 
 _GUARDED, _NOT_GUARDED, _DOUBTFUL, _UNREADABLE = "guarded", "not guarded", "would not block", "unreadable settings"
-_NO_HOOK = "no hook yet"  # our entries are in its settings, and nothing is asked
+_NO_HOOK = "no hook yet"  # our entries are in its settings, but no hook is in force
 
 
 def print_status() -> int:
@@ -77,18 +77,18 @@ def _print_hooks(found: InForce, waiting: int) -> None:
     nowhere = "; no agent calls them yet" if folders and not called else ""
     click.echo(f"{click.style('hooks', bold=True)}   {running} in force in {short_path(catalog.root)}{nowhere}")
     if count := sum(hook.layer == "managed" for hook in catalog.hooks):
-        click.echo(f"        {count} of them managed: for every account of this machine, and only root changes them")
+        click.echo(f"        {count} of them managed: for every account of this machine; only root can change them")
     for source in found.sources:
         if count := sum(hook.source == source.file for hook in catalog.hooks):
             click.echo(f"        {count} of them from {short_path(source.file)}: {source}")
     if waiting:
-        click.echo(f"        {waiting} of this project not trusted")
+        click.echo(f"        {waiting} of this project are not trusted")
     for hook in missing:
         print_said("        ", f"{hook.name} {hook.missing}")
     for each in catalog.left_out:
         print_said("        ", f"{one_line(each.hook.name)} is not: {why_text(each)}")
     if old := released_hooks.problems(released_hooks.outdated_hooks(catalog)):
-        click.echo(f"        {len(old)} as an earlier version wrote it: tenterhook update")
+        click.echo(f"        {len(old)} written by an earlier version: tenterhook update")
     problems = found.problems()
     if problems:
         click.echo(f"        {counted(len(problems), 'problem')}: tenterhook check")
@@ -137,7 +137,7 @@ def _daemon(states: Sequence[AgentState]) -> str | None:
 
     if daemon.SERVICE.process_id() is not None:
         return "runs"
-    is_helped = bool(records.all_records())  # a managed installation does not ask a person's daemon
+    is_helped = bool(records.all_records())  # a managed installation does not use a user's daemon
     if not is_helped or not any(state.word == _GUARDED for state in states) or not daemon.could_help():
         return None
     return f"off; {daemon.ADVICE}"
@@ -154,11 +154,11 @@ def _next(catalog: Catalog, waiting: int, states: Sequence[AgentState]) -> str:
     if states and not catalog.all_hooks() and not any(records.all_records()):
         return "tenterhook setup           guards for these agents, installed and tried, in one command"
     if not catalog.hooks and not catalog.left_out:
-        return "tenterhook add             take a ready-made hook, or write one: tenterhook new --help"
+        return "tenterhook add             add a built-in hook, or write one: tenterhook new --help"
     if doubtful:
         return f"tenterhook doctor {doubtful[0]}   what is wrong there, and how to fix it"
     if waiting:
-        return "tenterhook trust           look at this project's hooks and let them run"
+        return "tenterhook trust           review this project's hooks and let them run"
     if unguarded:
         return f"tenterhook install {unguarded[0]}"
     if untried:

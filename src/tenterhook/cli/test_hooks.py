@@ -1,4 +1,4 @@
-"""`tenterhook test`: run hooks on their cases, and show what is not as expected."""
+"""`tenterhook test`: run hooks on their cases, and show unexpected results."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ _MOST_LINES = 40  # of what a hook wrote
 _CONTEXT = 2  # lines around a change
 
 
-@click.command("test", short_help="Try your hooks on their cases.")
+@click.command("test", short_help="Test your hooks with their cases.")
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=hook_names)
-@click.option("--watch", is_flag=True, help="Go on: try again whenever a hook or a case has changed. Ctrl-C ends it.")
+@click.option("--watch", is_flag=True, help="Run again whenever a hook or a case changes; Ctrl-C stops.")
 @click.option("-k", "words", multiple=True, metavar="WORD", help="Only cases with this word in their name or hook's.")
-@click.option("--update", is_flag=True, help="Write into the cases that fail what happens now.")
+@click.option("--update", is_flag=True, help="Rewrite failing cases to expect what happens now.")
 @config_option
 @click.option("--cases", "directory", metavar="DIR", type=click.Path(), help="Cases are in DIR/<hook's name>/.")
-@click.option("--trust-project", is_flag=True, help="Run the project's hooks for this once, trusted or not.")
-@click.option("--junit", "junit_file", metavar="FILE", type=click.Path(), help="Write the results as JUnit's XML too.")
+@click.option("--trust-project", is_flag=True, help="Run the project's hooks this once, trusted or not.")
+@click.option("--junit", "junit_file", metavar="FILE", type=click.Path(), help="Also write the results as JUnit XML.")
 @json_option
 def test_hooks(
     names: tuple[str, ...],
@@ -59,11 +59,11 @@ def test_hooks(
     junit_file: str | None,
     as_json: bool,
 ) -> int:
-    """Try hooks on their cases: the real engine with exactly that hook, each case in a fresh directory and home.
+    """Test hooks with their cases: the real engine runs that hook alone, each case in a new directory and home.
 
-    NAME is a hook's, or its folder if there is a / in it; without one, all hooks here are tried. Cases are TOML or JSON
-    files in the folder's cases/, or for a hook of a TOML file in cases/<hook's name>/ beside that. Exit status 1 if
-    something is not as expected or could not be tried.
+    NAME is a hook's name, or its folder if it contains a /; without one, all hooks here are tested. Cases are TOML or
+    JSON files in the folder's cases/ or, for a hook in a TOML file, in cases/<hook's name>/ beside that file. Exit
+    status 1 if a case failed or could not be run.
 
     \b
     tenterhook test
@@ -93,7 +93,7 @@ class _Options(NamedTuple):
 
 
 def _run_once(options: _Options, begins: Callable[[list[str]], None]) -> int:
-    """Run all cases once and return the exit status. `begins` is called with the paths that this depends on."""
+    """Run all cases once and return the exit status. `begins` is called with the paths that the cases depend on."""
     found = sources.here(options.configs, trust_project=options.trust_project)
     catalog = found.catalog
     picked = suites.pick(catalog, options.names, options.directory)
@@ -134,7 +134,7 @@ def _watch(options: _Options) -> NoReturn:
                 raise
             click.echo(f"tenterhook: {visible(str(error))}", err=True)  # perhaps in the middle of an edit
             before = suites.signature(paths)
-        click.echo(click.style("watching; Ctrl-C ends it", dim=True), err=True)
+        click.echo(click.style("watching; Ctrl-C stops", dim=True), err=True)
         changed = suites.wait_for_change(paths, before)
         shown = ", ".join(short_path(path) for path in changed[:3])
         click.echo(click.style(f"\n{time.strftime('%H:%M:%S')} changed: {shown}", dim=True), err=True)
@@ -205,7 +205,7 @@ def _print_difference(difference: Mismatch) -> None:
         lines = [f"{line[0]} {line[1:]}" for line in list(found)[2:] if not line.startswith("@@")]
     print_diff("\n".join(line.rstrip() for line in lines[: _MOST_LINES * 2]), indent=len(_INDENT) + 2)
     if len(lines) > _MOST_LINES * 2:
-        click.echo(f"{_INDENT}  … {len(lines) - _MOST_LINES * 2} lines more")
+        click.echo(f"{_INDENT}  … {len(lines) - _MOST_LINES * 2} more lines")
 
 
 def _print_run(result: Result) -> None:
@@ -224,11 +224,11 @@ def _print_run(result: Result) -> None:
         for line in lines[:_MOST_LINES]:
             click.echo(f"{_INDENT}  | {line}")
         if len(lines) > _MOST_LINES:
-            click.echo(f"{_INDENT}  | … {len(lines) - _MOST_LINES} lines more")
+            click.echo(f"{_INDENT}  | … {len(lines) - _MOST_LINES} more lines")
 
 
 def _print_rest(report: Report) -> None:
-    """Print what was not tried, and the summary."""
+    """Print what was not run, and the summary."""
     if any(result.status is Status.FAILED for result in report.results):
         click.echo("(-: expected, +: what happened)")
     print_problems([*report.broken, *report.problems])
@@ -236,7 +236,7 @@ def _print_rest(report: Report) -> None:
         click.echo(f"{click.style('not trusted', fg='yellow')}: {_title(suite)}: {visible(suite.untrusted or '')}")
         its = f"its {counted(len(suite.files), 'case file')} did not run" if suite.files else "it has no cases"
         click.echo(f"    {its}")
-        click.echo(f"    look at it: tenterhook trust {one_line(suite.hook.name)}; for this once: --trust-project")
+        click.echo(f"    review it: tenterhook trust {one_line(suite.hook.name)}; to run it this once: --trust-project")
     if report.without:
         names = ", ".join(one_line(suite.hook.name) for suite in report.without)
         click.echo(f"without cases: {names}")
@@ -259,7 +259,7 @@ def _summary(report: Report) -> str:
     return click.style(", ".join(parts), fg="green" if report.is_good else "red", bold=True)
 
 
-_WORDS = {Status.FAILED: "failed", Status.ERROR: "could not be tried", Status.UPDATED: "updated"}
+_WORDS = {Status.FAILED: "failed", Status.ERROR: "could not be run", Status.UPDATED: "updated"}
 
 
 def _as_json(report: Report, catalog: Catalog) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`tenterhook trigger`: fire an event at the hooks in force and say what they decide."""
+"""`tenterhook trigger`: fire an event at the hooks in force and show what they decide."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ REFUSED_CONFIG = 1
     "--session",
     metavar="ID",
     shell_complete=session_ids,
-    help="The session; calls with the same one share its state.",
+    help="The session; calls with the same session share its state.",
 )
 @click.option("--cwd", metavar="DIR", type=click.Path(), help="The session's working directory (default: here).")
 @config_option
@@ -68,9 +68,9 @@ REFUSED_CONFIG = 1
     shell_complete=caller_names,
     help="The agent whose hooks are run; agent is the bundled one.",
 )
-@click.option("--trust-project", is_flag=True, help="Run the project's hooks for this once, trusted or not.")
-@click.option("--dry-run", is_flag=True, help="Run nothing; say which hooks would run, and why the others would not.")
-@click.option("--debug", is_flag=True, help="Say on stderr what each hook is given and how it ends.")
+@click.option("--trust-project", is_flag=True, help="Run the project's hooks this once, trusted or not.")
+@click.option("--dry-run", is_flag=True, help="Run nothing; show which hooks would run, and why the others would not.")
+@click.option("--debug", is_flag=True, help="Print to stderr what each hook receives and how it ends.")
 @json_option
 def trigger(
     event: str,
@@ -89,9 +89,9 @@ def trigger(
 ) -> int:
     """Fire an event at your hooks and see what they decide.
 
-    EVENT is any name of an event: pre-tool-call, before_tool and PreToolUse are one. Hooks are sent every field that
-    "tenterhook show EVENT" lists, with its sample value where no option says otherwise; with --payload they are sent
-    that. Exit status 2 when the decision is deny, 1 when a file named with --config was refused, else 0.
+    EVENT is any name of an event: pre-tool-call, before_tool and PreToolUse are the same. Hooks receive every field
+    that "tenterhook show EVENT" lists, with a sample value unless an option sets it; with --payload, they receive
+    that. Exit status 2 if the decision is deny, 1 if a file given with --config was refused, else 0.
 
     \b
     tenterhook trigger pre-tool-call --tool Shell --input '{"command": "rm -rf /"}'
@@ -124,7 +124,7 @@ def trigger(
             verdict = decide(engine, fired)
         finally:
             if not lasting and not in_background:
-                Session(fired.session_id).forget()  # it has no id that could be used again
+                Session(fired.session_id).forget()  # its id cannot be used again
     _start_upload()
     with contextlib.suppress(OSError):  # output that cannot be written does not change the decision
         _print_samples(fired, not_given)
@@ -156,7 +156,7 @@ def _print(verdict: Verdict, *, as_json: bool) -> None:
 def _event(
     name: str, payload: str | None, *, session: str | None, cwd: str | None, tool_input: str | None, **options: Any
 ) -> Event:
-    """Return the event of the payload and the options; the options win."""
+    """Return the event of the payload and the options; options take precedence."""
     given: dict[str, Any] = _json_object(_read(payload), "--payload") if payload else {}
     if tool_input is not None:
         given["tool_input"] = _json_object(tool_input, "--input")
@@ -182,7 +182,7 @@ def _event(
 
 
 def _not_given(event: Event, options: dict[str, str | None]) -> Sequence[str]:
-    """Return the options that were not given although matchers of the event test their values."""
+    """Return the options that matchers of the event test and that were not given."""
     looked_at = ("tool", "input") if event.spec.has_tool else ("prompt",) if event.spec.target == "prompt" else ()
     return [name for name in looked_at if options[name] is None]
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..catalog.catalog import Catalog
     from ..catalog.packs import LockedPack
 
-_WRITTEN_OUT = "characters that cannot be seen, or bytes that are not UTF-8, are written out: \\x0c, \\u2028, \\xff"
+_WRITTEN_OUT = "invisible characters, and bytes that are not UTF-8, are shown as escapes: \\x0c, \\u2028, \\xff"
 _PAGE = 200  # rows that are shown at once on a terminal
 _LONGEST_ROW = 2000  # characters
 _LARGEST_SHOWN = 1024 * 1024  # bytes of one file
@@ -46,11 +46,11 @@ def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
 @click.command(short_help="Let this project's hooks run, as they are now.")
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=_names)
 @click.option("--all", "everything", is_flag=True, help="Every hook of the project, and its hooks.toml.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask; for scripts. You have looked at the hooks.")
-@click.option("--code", is_flag=True, help="The project's own code instead: your hooks may run its tests and tools.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask; for scripts, if you have reviewed the hooks.")
+@click.option("--code", is_flag=True, help="Trust the project's own code: your hooks may run its tests and tools.")
 @click.option("--replace", is_flag=True, help="Let them replace your own hooks of the same name.")
-@click.option("--source", metavar="URL", help="A source of packs, in every project that names it.")
-@click.option("--signer", metavar="KEY", help="With --source: only revisions that this SSH key, or file, has signed.")
+@click.option("--source", metavar="URL", help="Trust a source of packs, in every project that names it.")
+@click.option("--signer", metavar="KEY", help="With --source: only revisions signed by this SSH key (or key file).")
 def trust(
     names: tuple[str, ...],
     everything: bool,
@@ -65,11 +65,11 @@ def trust(
     Any later change to a hook's folder revokes its trust. What the scripts call outside their folder is not covered:
     review that too.
 
-    Characters that cannot be seen are written out, in lines that begin with "!". A file of more than 1 MiB is refused.
+    Invisible characters are shown as escapes, in lines that begin with "!". A file of more than 1 MiB is refused.
     The project's own code (--code) is trusted for this repository, not for another one at the same path.
 
     \b
-    tenterhook trust                 # look at each and decide
+    tenterhook trust                 # review each and decide
     tenterhook trust format --yes    # trust one without being asked
     tenterhook trust --code          # your own hooks may run this project's tests and formatters
     tenterhook trust --source URL --signer team.pub   # packs from there, signed by this key, in every project
@@ -95,7 +95,7 @@ def trust(
     wanted = chosen(catalog, names)
     pending = [each for each in wanted if names or _is_pending(each, catalog, replace=replace)]
     if not pending and not untrusted:
-        click.echo("nothing to trust: " + ("this project has no hooks" if not wanted else "all of it is trusted"))
+        click.echo("nothing to trust: " + ("this project has no hooks" if not wanted else "everything is trusted"))
         return 0
     refused = 0
     if untrusted:
@@ -133,10 +133,10 @@ def _is_pending(each: Trustable, catalog: Catalog, *, replace: bool) -> bool:
 
 
 def _trust_code(catalog: Catalog, *, yes: bool) -> int:
-    """Trust the project's own code, at any later version; it is not shown. Return the exit status."""
+    """Trust the project's own code in any later version, without showing it. Return the exit status."""
     _need_records(catalog)
     click.echo(
-        f"hooks of yours such as enforce-tests may then run the code of {one_line(catalog.root)}, as it is at the time"
+        f"hooks of yours such as enforce-tests may then run the code of {one_line(catalog.root)}, in any later version"
     )
     if not yes and not click.confirm("Trust it?", default=False):
         return 1
@@ -188,7 +188,7 @@ def _trust_one(each: Trustable, catalog: Catalog, *, yes: bool, replace: bool) -
         seen = fingerprint_of(each.path)
         _refuse_large(each, catalog, seen)
         if not print_pages(_shown(each, catalog, seen), is_asked=not yes):
-            click.echo("  not trusted: not all of it was shown", err=True)
+            click.echo("  not trusted: you did not view all of it", err=True)
             return False
     except fingerprints.Untrustable as error:
         click.echo(f"  cannot be trusted: {visible(error.message)}\n  {visible(error.remedy)}", err=True)
@@ -307,10 +307,11 @@ def _must_be(data: bytes, entry: fingerprints.FileFingerprint, file: str) -> Non
 
 
 def print_pages(rows: Iterator[str], *, is_asked: bool) -> bool:
-    """Print all rows, on a terminal by pages. Return False if the user stopped before the end."""
+    """Print all rows, on a terminal page by page. Return False if the user stopped before the end."""
     is_paged = is_asked and sys.stdout.isatty()
     for number, row in enumerate(rows):
-        if is_paged and number and number % _PAGE == 0 and not click.confirm("  There is more. Go on?", default=True):
+        is_full = is_paged and number > 0 and number % _PAGE == 0
+        if is_full and not click.confirm("  There is more. Continue?", default=True):
             return False
         click.echo(row)
     return True

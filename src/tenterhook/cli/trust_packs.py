@@ -1,4 +1,4 @@
-"""`tenterhook trust` for packs: a source, a key that signs its revisions, or one revision after a look at it."""
+"""`tenterhook trust` for packs: a source, a key that signs its revisions, or one revision after a review."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def trust_pack(layer: str, locked: LockedPack, *, yes: bool) -> bool:
     else:
         names = {hook.name for hook in locked.hooks}
         if not pack_review.show(locked, None, names, layer, is_asked=not yes):
-            click.echo("  not trusted: not all of it was shown", err=True)
+            click.echo("  not trusted: you did not view all of it", err=True)
             return False
         if not yes and not click.confirm("  Trust this revision, in every project that names it?", default=False):
             return False
@@ -57,7 +57,7 @@ def trust_source(source: str, signer: str | None, catalog: Catalog, *, yes: bool
     ]
     refused = sum(not trust_pack(layer, locked, yes=yes) for layer, locked in here)
     if not here and key is None:
-        click.echo(f"nothing here names {one_line(source)}: its revisions are shown when a project names one")
+        click.echo(f"nothing here uses {one_line(source)}: its revisions are shown when a project uses one")
         return 1
     for line in wired(catalog):
         click.echo(line)

@@ -49,7 +49,7 @@ _GUARD = "block-dangerous-commands"  # the guard that is recommended where there
 
 
 class Said(NamedTuple):
-    """What one hook, or one built-in guard, says about a line."""
+    """The decision of one hook, or one built-in guard, about a line."""
 
     name: str
     decision: str
@@ -62,7 +62,7 @@ class Said(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """What would happen to a line, and who says so."""
+    """What would happen to a line, and which hook or rule decides it."""
 
     line: str
     outcome: str
@@ -99,17 +99,17 @@ class Tried(NamedTuple):
     type=click.File(encoding="utf-8", errors="replace"),
     help="Try each line of a file: text, or JSON with `line`.",
 )
-@click.option("--guards", is_flag=True, help="Ask every built-in guard, in force or not, and nothing else.")
+@click.option("--guards", is_flag=True, help="Check with every built-in guard, in force or not, and nothing else.")
 @json_option
 def try_line(
     line: str | None, directory: str, agent: str | None, file: TextIO | None, guards: bool, as_json: bool
 ) -> int:
     """See what would happen to a shell line: whether it would run, be asked about or be refused, by which hook or rule.
 
-    The line itself is never run, and nothing is written to the journal. Hooks that decide about shell commands are run,
-    as for a real call, since only they can say it; asynchronous ones are not. With --guards no hook is run.
+    The line itself is never run, and nothing is written to the journal. Hooks that decide about shell commands are run
+    as for a real call, since only they know; asynchronous hooks are not. With --guards, no hook is run.
 
-    Exit status 0: it would run; 2: refused; 3: a person would be asked; of a file, the worst of them (refused first).
+    Exit status 0: it would run; 2: refused; 3: a person would be asked; for a file, the worst result (refused first).
 
     \b
     tenterhook try 'git push --force'
@@ -117,7 +117,7 @@ def try_line(
     tenterhook try --file lines.txt --json
     """
     if (line is None) == (file is None):
-        raise click.UsageError("name one line, in quotes, or a file: tenterhook try 'git push --force'")
+        raise click.UsageError("give one line, in quotes, or a file: tenterhook try 'git push --force'")
     lines = [line] if line is not None else list(_lines(file))
     with contextlib.chdir(directory):
         trial = _Trial(agent)
@@ -189,8 +189,8 @@ class _Trial:
         title = sources.title(self.agent)
         first = "people at the hub are asked; without their answer " if presence.is_joined() else ""
         if self.agent not in AGENTS or AGENTS[self.agent].capabilities.asks:
-            return f"{first}{title} asks its person"
-        return f"{first}{title} has no way to ask its person: it is refused, and `tenterhook allow ID` lets it run once"
+            return f"{first}{title} asks its user"
+        return f"{first}{title} has no way to ask its user: it is refused, and `tenterhook allow ID` lets it run once"
 
 
 def _worst(outcomes: Iterable[str]) -> str:
@@ -204,7 +204,7 @@ def _outcome(ruling: Ruling) -> str:
 
 
 def _said(run: Run) -> Said | None:
-    """Return what a run says; None if it has no objection and did not fail."""
+    """Return the decision of a run; None if it has no objection and did not fail."""
     decision = run.decision
     if run.failed:
         return Said(run.hook.name, "failed", run.why, source=run.hook.source)
@@ -214,7 +214,7 @@ def _said(run: Run) -> Said | None:
 
 
 def _by_guards(line: str, names: Any) -> Tried:
-    """Return what built-in guards say about a line, with their default settings."""
+    """Return what built-in guards decide about a line, with their default settings."""
     call = GuardedCall("Shell", {"command": line}, os.getcwd(), os.environ)
     found = [(name, judge(name, call)) for name in names]
     said = tuple(
@@ -236,7 +236,7 @@ def _print_one(tried: Tried, trial: _Trial, *, guards: bool) -> None:
     if tried.outcome == ASKED:
         click.echo(f"  {trial.then()}")
     elif tried.outcome == RUNS and not tried.by:
-        click.echo("  no hook and no rule of yours objects; the agent's own settings decide whether it asks")
+        click.echo("  no hook and no rule of yours objects; the agent's own settings decide whether it asks its user")
     if not trial.is_guarded:
         title = sources.title(trial.agent)
         click.echo(f"{title} is not guarded here, so none of this happens: tenterhook install {trial.agent}", err=True)
@@ -251,7 +251,7 @@ def _print_one(tried: Tried, trial: _Trial, *, guards: bool) -> None:
 
 
 def _print_line(tried: Tried) -> None:
-    """Print the outcome and the line, with the part marked that the worst finding is about."""
+    """Print the outcome and the line, marking the part that the worst finding is about."""
     word, colour = _WORDS[tried.outcome]
     head = f"{word}: "
     click.echo(f"{click.style(word, fg=colour, bold=True)}: {below(tried.line)}")

@@ -28,9 +28,9 @@ from .refusals import need_terminal, refuse_below_agent
 def uninstall(names: tuple[str, ...], for_user: bool, for_machine: bool, dry_run: bool, yes: bool) -> int:
     """Remove our entries, and nothing else, from the settings of AGENT (default: of every agent that has them).
 
-    Your hooks no longer run there. It shows the change and asks before it makes it; without a terminal it needs --yes.
-    It does not work from within a guarded agent. What root installed for every account stays, unless root says
-    --managed; then packs that came with it are removed too.
+    Your hooks no longer run there. It shows the change and asks before making it; without a terminal it needs --yes.
+    It cannot be run by a guarded agent. What root installed for every account stays, unless root adds --managed, which
+    also removes the packs that were installed with it.
     """
     named = agents_named(names)
     if for_machine:
@@ -46,8 +46,8 @@ def uninstall(names: tuple[str, ...], for_user: bool, for_machine: bool, dry_run
     ]
     if not chosen:
         if machine.all_records():
-            raise HookError("you have installed it in no agent", machine.STAYS)
-        raise HookError("it is installed in no agent", "name the agent to check its settings anyway")
+            raise HookError("you have not installed it in any agent", machine.STAYS)
+        raise HookError("it is not installed in any agent", "name the agent to check its settings anyway")
     plans = [settings_change.plan_removal(agent, root) for agent in chosen]
     for plan in plans:
         settings_change.check(plan)
@@ -73,9 +73,9 @@ def uninstall(names: tuple[str, ...], for_user: bool, for_machine: bool, dry_run
 
 
 def _stop_daemon() -> None:
-    """Stop the daemon if no agent is left whose events it could answer."""
+    """Stop the daemon if no agent is left that could use it."""
     if not records.all_records():
         daemon.migrate(leave=daemon.SERVICE)
         if daemon.SERVICE.disable():
             daemon.SERVICE.stop()
-            click.echo("the daemon has ended: no agent is left whose events it would answer")
+            click.echo("the daemon has stopped: no agent is left that uses it")

@@ -23,11 +23,11 @@ def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
 
 @click.command(short_help="Revoke trust in this project's hooks.")
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=_names)
-@click.option("--all", "everything", is_flag=True, help="All that was trusted in this project.")
+@click.option("--all", "everything", is_flag=True, help="Everything that was trusted in this project.")
 @click.option("--source", metavar="URL", help="A source of packs: its hooks no longer run in any project.")
 @yes_option
 def untrust(names: tuple[str, ...], everything: bool, source: str | None, yes: bool) -> int:
-    """Revoke trust in this project's hooks, or in a source of packs: they no longer run, from the next event on.
+    """Revoke trust in this project's hooks, or in a source of packs: from the next event on, they no longer run.
 
     \b
     tenterhook untrust format

@@ -1,4 +1,4 @@
-"""`tenterhook update`: bring hooks up to date that an earlier version wrote."""
+"""`tenterhook update`: update hooks that an earlier version wrote."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     return offered((each.built_in.name for each in released_hooks.outdated_hooks(catalog_here())), incomplete)
 
 
-@click.command(short_help="Bring hooks up to date that an earlier version wrote.")
+@click.command(short_help="Update hooks that an earlier version wrote.")
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=_names)
-@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
-@click.option("--force", is_flag=True, help="Replace hooks that you have changed, too; yours are kept.")
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("--force", is_flag=True, help="Also replace hooks that you have changed; yours are kept.")
 @yes_option
 @json_option
 def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_json: bool) -> int:
@@ -38,10 +38,10 @@ def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_jso
 
     Guards used to be copied with all of their code. Now their folder names the guard, which runs in Tenterhook's own
     process and is upgraded with it. Your settings are kept: fields of HOOK.md that you have changed, and hooks.toml,
-    which is not touched. The old folder is kept; the command says where.
+    which is not touched. The old folder is kept; the command prints where.
 
-    A hook whose files you have changed is left alone, unless you say --force. A project's hook must be trusted again
-    afterwards, by all who work on it: its files have changed.
+    A hook whose files you have changed is left alone unless you add --force. Because its files have changed, a
+    project's hook must then be trusted again by everyone who works on it.
 
     \b
     tenterhook update --dry-run
@@ -63,7 +63,7 @@ def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_jso
         for each in found:
             _print(each, is_due=each in due)
         if unread := [hook.name for hook in catalog.hooks if not catalog.trust.standing(hook).runs]:
-            click.echo(f"not looked at, since you have not trusted them: {visible(', '.join(unread))}", err=True)
+            click.echo(f"skipped, because you have not trusted them: {visible(', '.join(unread))}", err=True)
     if dry_run or not due:
         if as_json:
             print_json(
@@ -76,7 +76,7 @@ def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_jso
     question = f"Update {counted(len(due), 'hook')}?"
     if not yes and not click.confirm(question, default=True, err=as_json):
         return 1
-    files = {each.folder: each.files() for each in due}  # all of them first: a refusal changes nothing
+    files = {each.folder: each.files() for each in due}  # check all first: a refusal changes nothing
     kept = {each.folder: _update(each, files[each.folder]) for each in due}
     after = catalog_here()
     untrusted = [each for each in due if needs_trust(each.folder, after)]
@@ -88,7 +88,7 @@ def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_jso
     for folder, old in kept.items():
         click.echo(f"updated {short_path(folder)}")
         if old:
-            click.echo(f"  the old one is kept: {short_path(old)}")
+            click.echo(f"  the old folder is kept: {short_path(old)}")
     for line in lines:
         click.echo(line)
     if untrusted:
@@ -116,7 +116,7 @@ def _print(each: Outdated, *, is_due: bool) -> None:
     elif each.state == CHANGED:
         state = "written by an earlier version, and changed: left alone"
     else:
-        state = "written by an earlier version; its directory is not writable for you: left alone"
+        state = "written by an earlier version; you cannot write to its directory: left alone"
     click.echo(f"{click.style(name, bold=True)}  {state}: {short_path(each.folder)}")
     if each.changed:
         click.echo(f"  changed: {', '.join(each.changed)}")

@@ -58,7 +58,7 @@ def agent_findings(
         return [bad(f"{settings} has our entries, but no event is answered: {error}", remedy)]
     found = [ok(f"installed in {settings}")]
     if record["version"] != __version__:
-        found.append(note(f"installed by version {record['version']}, this is {__version__}", remedy))
+        found.append(note(f"installed by version {record['version']}; this is {__version__}", remedy))
     if not agent.proven:
         found.append(note(f"by documentation, not proven: {UNPROVEN}", "try a call that one of your guards refuses"))
     found += _wired(agent, record, entries, catalog, remedy)
@@ -85,7 +85,7 @@ def managed_findings(agent: Agent, record: dict[str, Any]) -> list[Finding]:
     events = ", ".join(record["events"])
     settings = [ok(f"managed: {record['settings']} belongs to root and applies to every account ({events})")]
     if record["version"] != __version__:
-        settings.append(note(f"installed by version {record['version']}, this is {__version__}", remedy))
+        settings.append(note(f"installed by version {record['version']}; this is {__version__}", remedy))
     if record.get("moved_by") and record["moved_by"] in os.environ:
         what = f"{record['moved_by']} is set: {agent.title} reads another file instead"
         settings.append(bad(what, f"unset {record['moved_by']}"))
@@ -95,7 +95,7 @@ def managed_findings(agent: Agent, record: dict[str, Any]) -> list[Finding]:
 
 
 def untried_guards(agent: Agent, catalog: Catalog, record: Mapping[str, Any]) -> list[Finding]:
-    """Return a note about the user's guards on tool calls, which a live run does not test."""
+    """Return a note about the user's own guards on tool calls, which a live run does not test."""
     names = [
         hook.name for hook in event_wiring.in_force_in(record, catalog.in_force()) if hook.event == "pre-tool-call"
     ]
@@ -111,7 +111,7 @@ def _configs(record: dict[str, Any], catalog: Catalog) -> Iterator[Finding]:
     for config in catalog.refused_configs:
         if os.path.realpath(config) in named:
             why = next((each.message for each in catalog.problems if each.file == config), "it cannot be used")
-            remedy = f"fix it, or forget it: tenterhook install {record['host']} --no-config"
+            remedy = f"fix it, or stop using it: tenterhook install {record['host']} --no-config"
             yield bad(f"hooks of {config} do not run: {why}", remedy)
     count = sum(hook.layer == "config" and not hook.missing for hook in event_wiring.in_force_in(record, catalog.hooks))
     if count:
@@ -150,7 +150,7 @@ def _wired(
 def _lines(
     agent: Agent, record: dict[str, Any], entries: dict[str, Any], project: str | None, remedy: str
 ) -> Iterator[Finding]:
-    """Check whether each entry is what we would write now."""
+    """Check whether each entry is the one that we would write now."""
     for native, groups in entries.items():
         if native not in agent.events:
             yield note(f"an entry of ours for {native}, an unknown event", remedy)
@@ -206,14 +206,14 @@ def _answers(agent: Agent, record: dict[str, Any], project: str | None) -> Itera
         start = ["/bin/sh", launcher.path(), installation, next(iter(record["events"]))]
         commands = [[*start, "check-alone"]]
         if os.path.exists(os.path.join(places.state(), "daemon.sock")):
-            commands.append([*start, "check"])  # through the daemon, which may end at any time
+            commands.append([*start, "check"])  # through the daemon, which may stop at any time
     else:  # of version 0.1
         old = [record["python"], "-I", "-S", record["bridge"], "--host", agent.name, "--check", "yes"]
         commands = [[*old, "--record", records.file(agent, project)]]
     launcher.forget_fallback()
     yield from _asked(commands, remedy)
     if instead := launcher.fallback():
-        yield note(f"Tenterhook is not where it was installed; that of {instead} answers", remedy)
+        yield note(f"Tenterhook is no longer where it was installed; the one of {instead} answers", remedy)
 
 
 def _asked(commands: Sequence[Sequence[str]], remedy: str) -> Iterator[Finding]:
@@ -232,7 +232,7 @@ def _asked(commands: Sequence[Sequence[str]], remedy: str) -> Iterator[Finding]:
             said = asked.stderr.strip().splitlines()
             yield bad(f"the launcher fails: {said[-1] if said else f'status {asked.returncode}'}", remedy)
             return
-    yield ok(f"the launcher answers ({took:.0f} ms with everything loaded)")
+    yield ok(f"the launcher answers ({took:.0f} ms once everything is loaded)")
 
 
 def _trusted(agent: Agent, trust: TrustTable, settings: str, remedy: str) -> Iterator[Finding]:
@@ -247,7 +247,7 @@ def _trusted(agent: Agent, trust: TrustTable, settings: str, remedy: str) -> Ite
         return
     missing = [key for key, digest in wanted.items() if given.get(key) != digest]
     if missing:
-        what = f"{agent.title} silently skips {len(missing)} of our entries: {config} does not trust them as they are"
+        what = f"{agent.title} silently skips {len(missing)} of our entries: {config} does not trust their current text"
         yield bad(what, remedy)
     else:
         yield ok(f"{agent.title} trusts our entries")
@@ -269,9 +269,9 @@ def _recent(agent: Agent) -> Iterator[Finding]:
     if absent:
         when = _moment(_number(absent[-1][0]))
         what = f"the bridge did not answer {_times(len(absent))} in a week, last at {when} ({absent[-1][2]})"
-        yield note(what, f"if that is not fixed yet: tenterhook install {agent.name}")
+        yield note(what, f"if this is still broken: tenterhook install {agent.name}")
     lost: dict[str, int] = {}
-    failed: dict[str, list[str]] = {}  # why, each time
+    failed: dict[str, list[str]] = {}  # the reason of each failure
     early: dict[str, Any] = {}  # the last session that began before an event of its hooks was wired
     for line in _tail(os.path.join(places.state(), "dispatch.jsonl")):
         try:
@@ -291,7 +291,7 @@ def _recent(agent: Agent) -> Iterator[Finding]:
         )
         yield note(f"{what}: they were wired after that", f"restart {agent.title} if it is still running")
     for what, count in lost.items():
-        yield note(f"{_times(count)} in a week {agent.title} could not be given: {what}")
+        yield note(f"{_times(count)} in a week, {agent.title} could not be sent: {what}")
     for hook, whys in failed.items():
         what = f"'{hook}' failed {_times(len(whys))} in a week, last: {whys[-1]}"
         yield note(what, f"see: tenterhook log --hook {hook}")
@@ -335,7 +335,7 @@ def hook_findings(catalog: Catalog) -> list[Finding]:
     found += [bad(str(lost), lost.remedy) for lost in folders.interrupted()]
     if old := released_hooks.problems(released_hooks.outdated_hooks(catalog)):
         names = ", ".join(os.path.basename(each.file) for each in old)
-        found.append(note(f"as an earlier version wrote it: {names}", "tenterhook update"))
+        found.append(note(f"written by an earlier version: {names}", "tenterhook update"))
     for hook in catalog.hooks:
         standing = catalog.trust.standing(hook)
         if standing.state is State.CHANGED:
@@ -351,10 +351,11 @@ def hook_findings(catalog: Catalog) -> list[Finding]:
         found.insert(0, note("no hook is in force here: nothing would be blocked"))
     why = statistics.why_not_written()
     if why is not None:
-        found.append(note(f"nothing is written to the journal: {why}", "verdicts are the same; make room or fix it"))
+        remedy = "verdicts are not affected; free disk space or fix the cause"
+        found.append(note(f"nothing is written to the journal: {why}", remedy))
     for (name, _), remark in statistics.remarks(catalog.hooks).items():
         if any(hook.name == name for hook in catalog.in_force()):
-            level = Level.BAD if remark.startswith("failing") else Level.NOTE  # a guard that fails does not block
+            level = Level.BAD if remark.startswith("failing") else Level.NOTE  # a failing guard does not block
             found.append(Finding(level, f"'{name}' is {remark}", f"see: tenterhook log --hook {name}"))
     return found
 
@@ -390,7 +391,7 @@ def bad(what: str, remedy: str) -> Finding:
     return Finding(Level.BAD, what, remedy)
 
 
-# The loader and the C library act on any shell, the others on bash.
+# Variables of the loader and the C library affect any shell, the others bash.
 _ACTING = re.compile(
     r"LD_.*|DYLD_.*|GCONV_PATH|GLIBC_TUNABLES|LOCPATH|MALLOC_TRACE|BASH_ENV|BASHOPTS|BASH_FUNC_.*|SHELLOPTS"
 )
@@ -401,25 +402,23 @@ def _environment(agent: Agent, record: Mapping[str, Any], root: str) -> Iterator
     """Check variables that a project or the environment sets, and interpreters that a project could choose."""
     for file, names in _of_project(agent, root):
         for name in (each for each in names if _acts(agent, each)):
-            what = f"{file} sets {name}: it acts on {agent.title}'s own shell, and may keep our entries from running"
+            what = f"{file} sets {name}: it affects {agent.title}'s own shell and may keep our entries from running"
             yield bad(what, "remove it, or do not start the agent there")
     known = record.get("steering", {})
     for name, value in os.environ.items():
         if _acts(agent, name) and value != known.get(name):
-            what = f"{name} is set here and was not at install: it acts on the shell of an agent that inherits it"
+            what = f"{name} is set here but was not at install: it affects the shell of an agent that inherits it"
             yield note(what, f"unset {name}; if it is your own: tenterhook install {agent.name}")
     path = known.get("PATH", "")
     behind = [each for each in interpreters.path_for_hooks(path).split(":") if each not in path.split(":")]
     if behind:
-        what = (
-            f"an interpreter of your hooks is a shim, which obeys files of the project; behind it: {', '.join(behind)}"
-        )
-        yield note(what, f"have hooks use that one: tenterhook install {agent.name}")
+        what = f"an interpreter of your hooks is a shim, which a project can redirect; behind it: {', '.join(behind)}"
+        yield note(what, f"let hooks use the interpreter itself: tenterhook install {agent.name}")
 
     gone = [file for file in record.get("interpreters", {}).values() if not os.access(file, os.X_OK)]
     if gone:
-        what = f"{', '.join(gone)}, which ran hooks, no longer exists; the one on PATH runs them"
-        yield note(what, f"record that one: tenterhook install {agent.name}")
+        what = f"{', '.join(gone)}, which ran hooks, no longer exists; the one on PATH is used"
+        yield note(what, f"record the new one: tenterhook install {agent.name}")
 
 
 def _of_project(agent: Agent, root: str) -> Iterator[tuple[str, list[str]]]:
@@ -432,7 +431,7 @@ def _of_project(agent: Agent, root: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _acts(agent: Agent, variable: str) -> bool:
-    """Return whether a variable acts on the shell that runs our entry."""
+    """Return whether a variable affects the shell that runs our entry."""
     return variable in agent.shell_variables or _ACTING.fullmatch(variable) is not None
 
 

@@ -58,7 +58,7 @@ def probe_modes(
 ) -> Iterator[ModeResult]:
     """Try every mode of the agent and yield the results. `root` is that of an installation for one project only.
 
-    If `stop` says so, the run that is under way is ended, and no other is begun.
+    If `stop` returns true, the current run is stopped and no other is started.
     """
     program = agent.executable()
     if program is None:
@@ -116,7 +116,7 @@ def _try(
             mode, True, f"`touch {token}` was refused by a hook, and the model was told why", ended.seconds
         )
     if any("Tenterhook could not answer" in result or "Tenterhook is gone" in result for result in ended.tool_results):
-        return ModeResult(mode, True, "blocked because Tenterhook could not answer, as was chosen", ended.seconds)
+        return ModeResult(mode, True, "blocked because Tenterhook could not answer, as configured", ended.seconds)
     if ended.tool_results:
         said = ended.tool_results[0].strip().splitlines() or [""]
         return ModeResult(mode, None, f"it did not run, but not because of our guard: {said[0][:120]}", ended.seconds)
@@ -128,7 +128,7 @@ def _try(
 
 
 def _forget_state(project: str) -> None:
-    """Remove the folders that hooks get for files of their own, and the sessions of the temporary project."""
+    """Remove the hooks' state folders and the sessions of the temporary project."""
     sessions = os.path.join(places.state(), "sessions")
     for name in os.listdir(sessions) if os.path.isdir(sessions) else ():
         root = private_files.read_regular(os.path.join(sessions, name, "root"), 4096)
@@ -160,7 +160,7 @@ def _copy_settings(agent: Agent, home: Path) -> None:
 
 
 def _copy_project(agent: Agent, root: str, project: Path) -> None:
-    """Copy the part of a project's settings that is about hooks."""
+    """Copy the part of a project's settings that concerns hooks."""
     settings, copy = agent.settings(root), Path(agent.settings(str(project)))
     copy.parent.mkdir(parents=True, exist_ok=True)
     for name in (os.path.basename(settings), *agent.plugin_files):

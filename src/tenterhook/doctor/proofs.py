@@ -40,7 +40,7 @@ def is_proven(agent: Agent, root: str | None) -> bool:
 
 
 def last_proof(agent: Agent) -> dict[str, str] | None:
-    """Return the version with which the agent was last driven in the tests of Tenterhook, and the date; or None."""
+    """Return the agent's version in the last test run of Tenterhook, and the date; or None."""
     with open(os.path.join(places.PACKAGE, "agents", "proven.json"), encoding="utf-8") as stream:
         found: dict[str, dict[str, str]] = json.load(stream)
     return found.get(agent.name)

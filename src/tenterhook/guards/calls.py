@@ -3,7 +3,7 @@
 Before a call, a guard collects findings; `objection` applies the hook's settings to them and writes the reason. The
 settings are under `metadata` in HOOK.md, or in an override in hooks.toml:
 
-    allow: [rule, …]        rules that are off
+    allow: [rule, …]        rules to disable
     ask: [rule, …] or all   rules that ask instead of refusing
     directories: [path, …]  further directories that count as the project
 """
@@ -212,14 +212,14 @@ def setting_problems(settings: Mapping[str, Any], rules: Rules) -> Iterator[tupl
         if key == "ask" and value == ALL:
             continue
         if not isinstance(value, list):
-            yield key, f"'{key}' is no list of rules; it has no effect", f"write {key}: [rule, …]"
+            yield key, f"'{key}' is not a list of rules; it has no effect", f"write {key}: [rule, …]"
             continue
         for name in value:
             if name not in known:
                 yield key, f"there is no rule {name!r}; naming it has no effect", f"rules: {', '.join(rules)}"
     directories = settings.get("directories", [])
     if not isinstance(directories, list) or not all(_is_path(name) for name in directories):
-        yield "directories", "'directories' is no list of paths", "write directories: [~/notes, ../other]"
+        yield "directories", "'directories' is not a list of paths", "write directories: [~/notes, ../other]"
 
 
 def _rules_of(settings: Mapping[str, Any], key: str) -> list[Any]:

@@ -36,22 +36,22 @@ GUARDS = (  # programs that protect a machine, or log what happens on it
 )
 NO_HISTORY = r"\bHIST(?:FILE=(?:/dev/null)?(?=\s|$)|SIZE=0\b|FILESIZE=0\b|IGNORE=[*\ue004])"
 _ROOTS = "it gives an account root's rights"
-_PROTECTS = "that protects this machine"
-_SERVICE_ENDS = "a service of this machine ends"
-_BY_ITSELF = "something runs by itself then"
-_TRUSTS = "this machine trusts other certificates then"
+_PROTECTS = "that program protects this machine"
+_SERVICE_ENDS = "it stops a service of this machine"
+_BY_ITSELF = "it makes something run automatically"
+_TRUSTS = "it changes which certificates this machine trusts"
 _UNCOMMITTED = "uncommitted changes are lost"
 _PURGES = "it removes a package with its configuration"
 _FIREWALL = "it changes the firewall"
 _FIREWALL_OFF = "it switches the firewall off"
-_NO_HISTORY = "the shell writes no history then"
-_OTHERS_GET_IT = "others get it, and may use it at once"
+_NO_HISTORY = "it keeps the shell from recording its history"
+_OTHERS_GET_IT = "it publishes something that others may use at once"
 _ENDS_ALL = "it ends everything that runs on this machine"
 _OFF_NETWORK = "it cuts this machine off the network"
 _STARTS = "it changes how the machine starts"
-_FOR_OTHERS = "it uses this machine for somebody else's profit"
+_FOR_OTHERS = "it mines cryptocurrency on this machine"
 _ATTACKS = "it attacks another machine"
-_NO_FIREWALL = "it takes the firewall's rules away"
+_NO_FIREWALL = "it removes the firewall's rules"
 # Processes and packages that a machine needs.
 _NEEDED = (
     r"(?:init|systemd|launchd|sshd|dbus-daemon|kernel_task|loginwindow|windowserver|gdm|xorg|networkmanager|crond?"
@@ -76,14 +76,14 @@ _FILE_SYSTEMS = "ext2 ext3 ext4 xfs btrfs vfat fat ntfs f2fs exfat minix cramfs 
 
 ROWS = (
     # disks
-    (" ".join(f"mkfs.{kind}" for kind in _FILE_SYSTEMS), "DEVICE", "disk", DENY, "it makes a new file system there"),
-    ("mkfs mke2fs mkswap mkdosfs newfs newfs_hfs", "DEVICE", "disk", DENY, "it makes a new file system there"),
+    (" ".join(f"mkfs.{kind}" for kind in _FILE_SYSTEMS), "DEVICE", "disk", DENY, "it creates a new file system there"),
+    ("mkfs mke2fs mkswap mkdosfs newfs newfs_hfs", "DEVICE", "disk", DENY, "it creates a new file system there"),
     ("wipefs", r"^(?!.*(?:^|\s)-\w*n)(?=.*DEVICE)(?=.*(?:^|\s)(?:-\w*[ao]|--all|--offset))", "disk", DENY,
      "it erases what is there"),
     ("dc3dd dcfldd", r"\b(?:wipe|of|hof)=DEVICE", "disk", DENY, "it overwrites the disk"),
     ("asr", r"--erase\b", "disk", DENY, "it erases a disk"),
-    ("gio", r"^trash\b.*--empty\b", "delete-outside", ASK, "what is in the trash is lost"),
-    ("npx bunx pnpx", r"^(?:-\S+ )*https?://", "run-download", DENY, "it runs what comes over the network"),
+    ("gio", r"^trash\b.*--empty\b", "delete-outside", ASK, "the content of the trash is lost"),
+    ("npx bunx pnpx", r"^(?:-\S+ )*https?://", "run-download", DENY, "it runs code from the network"),
     ("blkdiscard dban nwipe scrub", "DEVICE", "disk", DENY, "it erases what is there"),
     ("sgdisk gdisk", r"^(?!-[pivV]|--(?:print|info|verify|backup)).*DEVICE", "disk", DENY, "it changes the partitions"),
     ("sfdisk", r"^(?!-[dlJnVs]|--(?:dump|list|json|no-act|verify)).*DEVICE", "disk", DENY, "it changes the partitions"),
@@ -109,15 +109,15 @@ ROWS = (
     ("setcap",
      r"(?i)cap_(?:set[ug]id|setfcap|dac_\w+|sys_(?:admin|ptrace|module|rawio)|chown|fowner)|(?:^|\s)(?:all)?[+=]",
      "permissions", DENY, "it then runs with root's rights"),
-    ("visudo vipw vigr", r"^(?!.*-c)", "system-files", DENY, "it edits who may do what on this machine"),
+    ("visudo vipw vigr", r"^(?!.*-c)", "system-files", DENY, "it changes the rights of accounts on this machine"),
     ("userdel deluser", r"(?:^|\s)[^-\s]", "system-files", DENY, "it deletes an account"),
     ("groupadd groupmod chage addgroup delgroup", r"^(?!-l\b|--list).*\w", "system-files", ASK, "it changes accounts"),
     ("passwd", r"(?:^|\s)(?:-[lexi]|--lock|--expire)\b", "system-files", ASK, "it changes an account"),
     ("tccutil", r"^reset\b", "security", ASK, "programs lose the rights that they were given"),
     ("sqlite3", r"TCC\.db\b.*(?i:insert|update|delete|replace)", "security", DENY, "it changes what programs may do"),
-    ("ssh-copy-id", r"^(?!.*(?:^|\s)-n\b).*\w", "persistence", ASK, "a key may log in there from then on"),
+    ("ssh-copy-id", r"^(?!.*(?:^|\s)-n\b).*\w", "persistence", ASK, "it lets a key log in there from then on"),
     ("groupdel", r"\w", "system-files", ASK, "it deletes a group"),
-    ("useradd usermod adduser", r"(?:-u|--uid)[= ]?0\b", "system-files", DENY, "it makes another root"),
+    ("useradd usermod adduser", r"(?:-u|--uid)[= ]?0\b", "system-files", DENY, "it creates another root account"),
     ("usermod gpasswd groupmems", r"\b(?:sudo|wheel|root|admin)\b", "system-files", DENY, _ROOTS),
     ("dscl", r"(?i)-(?:append|merge|create) /Groups/(?:admin|wheel)\b", "system-files", DENY, _ROOTS),
     ("dseditgroup", r"^(?=.*-a )(?=.*\b(?:admin|wheel)$)", "system-files", DENY, _ROOTS),
@@ -131,26 +131,27 @@ ROWS = (
      "it changes accounts"),
     ("adduser", r"^\S+ (?:sudo|wheel|root|admin)$", "system-files", DENY, _ROOTS),
     ("passwd", r"(?:^|\s)(?:-[du]|--delete|--unlock)\b|\broot\b", "system-files", DENY,
-     "it takes away or replaces a password"),
+     "it removes or replaces a password"),
     ("chpasswd", "", "system-files", DENY, "it replaces passwords"),
-    ("dscl", r"(?i)-create /Users/", "system-files", ASK, "it makes an account"),
+    ("dscl", r"(?i)-create /Users/", "system-files", ASK, "it creates an account"),
     ("dscl", r"(?i)-delete /Users", "system-files", DENY, "it deletes an account"),
     # processes and services
-    ("kill", rf"{_KILLS}(?:-1$|.*\s-1(?=\s|$))", "kill", ASK, "-1 stands for every process there is"),
+    ("kill", rf"{_KILLS}(?:-1$|.*\s-1(?=\s|$))", "kill", ASK, "-1 means every process"),
     ("kill", rf"{_KILLS}(?:.*(?<!-[sn])\s)?1(?=\s|$)", "kill", ASK, "process 1 is the system itself"),
-    ("killall5", "", "kill", ASK, "it ends every process there is"),
-    ("pkill", rf"(?:^|\s)[.*^${STAR}]+(?=\s|$)", "kill", ASK, "it ends every process there is"),
+    ("killall5", "", "kill", ASK, "it ends every process"),
+    ("pkill", rf"(?:^|\s)[.*^${STAR}]+(?=\s|$)", "kill", ASK, "it ends every process"),
     ("pkill killall skill slay", r"^(?:-\S+ )*(?:-[uU]|--(?:user|euid|uid))[= ]?\S+(?: -\S+)*$", "kill", ASK,
      "it ends every process of an account"),
     ("pkill killall skill slay", rf"(?:^|\s)\^?(?:\S*/)?{GUARDS}\$?(?=\s|$)", "security", DENY, _PROTECTS),
-    ("pkill killall skill slay", rf"(?i)(?:^|\s)\^?(?:\S*/)?{_NEEDED}\$?(?=\s|$)", "kill", ASK, "the machine needs it"),
+    ("pkill killall skill slay", rf"(?i)(?:^|\s)\^?(?:\S*/)?{_NEEDED}\$?(?=\s|$)", "kill", ASK,
+     "the machine needs that process"),
     ("shutdown reboot halt poweroff pm-suspend pm-hibernate",
      r"^(?!.*(?:^|\s)(?:-c|-w|--show|--wtmp-only)(?:\s|$))", "shut-down", ASK, _ENDS_ALL),
     ("init telinit", r"^[016sS]$", "shut-down", ASK, _ENDS_ALL),
     ("kexec", r"(?:^|\s)(?:-e|--exec|-f|--force)\b", "shut-down", ASK, "it starts another kernel"),
     ("loginctl", r"(?:^|\s)(?:terminate-user|terminate-session|kill-user|kill-session|reboot|poweroff)\b",
      "shut-down", ASK,
-     "it ends a person's session"),
+     "it ends a user's session"),
     ("systemctl", rf"(?:^|\s)(?:stop|disable|mask|kill)\b.*\s{GUARDS}(?:\.\w+)?(?=\s|$)", "security", DENY, _PROTECTS),
     ("systemctl",
      r"^(?!.*--when[= ]cancel)(?:.*\s)?(?:reboot|poweroff|halt|kexec|suspend\S*|hibernate|hybrid-sleep|rescue"
@@ -192,15 +193,15 @@ ROWS = (
     ("insmod", r"\w", "system-files", ASK, "it loads code into the kernel"),
     ("modprobe", r"^(?!.*(?:^|\s)(?:-[ncDVR]|--(?:dry-run|show\S*|resolve-alias|version|showconfig))\b).*\w",
      "system-files",
-     ASK, "it loads or removes code of the kernel"),
+     ASK, "it loads or removes kernel code"),
     ("rmmod kextunload kextload kmutil", rf"(?:^|[\s/.]){GUARDS}\b", "security", DENY, _PROTECTS),
-    ("rmmod kextload kldload kldunload", r"\w", "system-files", ASK, "it loads or removes code of the kernel"),
+    ("rmmod kextload kldload kldunload", r"\w", "system-files", ASK, "it loads or removes kernel code"),
     ("date", r"(?:^|\s)(?:-s|--set)\b", "system-files", ASK, "it changes the machine's clock"),
     ("timedatectl", r"^set-(?:time|ntp (?:0|no|false))\b", "system-files", ASK, "it changes the machine's clock"),
     ("hostnamectl", r"^(?:set-hostname|hostname) \S", "system-files", ASK, "it renames the machine"),
     ("nvram", r"(?:^|\s)-[cd]\b|^[^-\s]\S*=", "system-files", ASK, "it changes how the machine starts"),
     ("grubby", r"\b(?:selinux|apparmor|audit|enforcing)=0\b", "security", DENY,
-     "it takes a protection of the kernel away"),
+     "it disables a protection of the kernel"),
     ("update-grub update-grub2 grubby", r"^(?!(?:--info|--default-\w+|status|list)\b)",
      "system-files", ASK,
      _STARTS),
@@ -211,20 +212,20 @@ ROWS = (
     ("scutil", r"^--set\b", "system-files", ASK, "it renames the machine"),
     ("systemsetup", r"^-set", "system-files", ASK, "it changes a setting of the system"),
     ("swapoff", r"(?:^|\s)-a\b", "system-files", ASK, "programs may run out of memory"),
-    ("umount", r"(?:^|\s)-\w*[alf]\w*(?=\s|$)|(?:^|\s)/$", "system-files", ASK, "files that programs use go away"),
+    ("umount", r"(?:^|\s)-\w*[alf]\w*(?=\s|$)|(?:^|\s)/$", "system-files", ASK, "files in use become unavailable"),
     ("mount", r"\bremount\b", "system-files", ASK, "it changes what may be written"),
     ("sysctl", r"\bnet\.ipv[46]\.\S*forward\w* ?=", "system-files", ASK, "it changes the kernel's settings"),
     ("update-alternatives", r"--(?:set|remove|install)\b", "system-files", ASK,
-     "other programs run under that name then"),
+     "that name will run another program"),
     ("networksetup", r"^-set.* off$", "shut-down", ASK, _OFF_NETWORK),
     ("chsh", r"(?:-s|--shell)[= ]\S+ [^-\s]", "system-files", DENY, "it gives an account another shell"),
     ("usermod", r"(?:-p|--password)\b", "system-files", DENY, "it replaces a password"),
     ("useradd adduser", r"(?:-g|--gid)[= ]?0\b|-o\b|(?:-[aG]+|--groups)[= ]?\S*(?:sudo|wheel|root|admin)",
      "system-files",
-     DENY, "it makes an account with root's rights"),
+     DENY, "it creates an account with root's rights"),
     ("usermod", r"(?:^|\s)(?:-[LUels]|--(?:lock|unlock|expiredate|login|shell))\b", "system-files", ASK,
      "it changes an account"),
-    ("useradd adduser newusers", r"(?:^|\s)[^-\s]", "system-files", ASK, "it makes an account"),
+    ("useradd adduser newusers", r"(?:^|\s)[^-\s]", "system-files", ASK, "it creates an account"),
     ("winget choco scoop flatpak snap apk port mas nix-env pkg pkgutil",
      r"^(?:uninstall|remove|del|purge|--uninstall|-e|delete|--forget)\b"
      r"(?!.*(?:--simulate|--dry-run|-s\b|--noop|--what-if))", "packages", ASK, "it removes a program"),
@@ -252,7 +253,7 @@ ROWS = (
      rf"^(?=.*(?:^|\s)(?:remove|purge|erase|uninstall|del|-\w*[rPRe]\w*)\b)"
      rf"(?=.*\s{GUARDS}(?:\s|$))", "security", DENY, _PROTECTS),
     ("apt apt-get aptitude dpkg yum dnf rpm zypper pacman apk emerge", rf"{_REMOVES_PACKAGES}.*\s{_ESSENTIAL}",
-     "packages", DENY, "the system needs it"),
+     "packages", DENY, "the system needs that package"),
     ("wajig apt apt-get aptitude",
      r"^(?!.*(?:^|\s)(?:-s|--simulate|--dry-run|--just-print|--no-act)\b)(?:(?:-\S+ )*purge\b"
      r"|(?:\S+ )*--purge\b)", "packages", ASK, _PURGES),
@@ -265,7 +266,7 @@ ROWS = (
      "it removes more packages than are named"),
     # protections
     ("iptables ip6tables", r"(?:^|\s)(?:-F|--flush|-X)\b|(?:-P|--policy) \w+ ACCEPT", "security", DENY, _NO_FIREWALL),
-    ("iptables ip6tables", r"(?:-P|--policy) (?:INPUT|OUTPUT) DROP", "security", DENY, "nobody gets through then"),
+    ("iptables ip6tables", r"(?:-P|--policy) (?:INPUT|OUTPUT) DROP", "security", DENY, "it blocks all connections"),
     ("nft", r"\bflush ruleset|\bdelete table", "security", DENY, _NO_FIREWALL),
     ("ufw", r"\b(?:disable|reset)\b|\bdefault allow incoming|\blogging off", "security", DENY, _FIREWALL_OFF),
     ("iptables ip6tables arptables ebtables", r"(?:^|\s)(?:-[AIDR]|--append|--insert|--delete|--replace)\b",
@@ -275,7 +276,7 @@ ROWS = (
     ("ufw", r"(?:^|\s)(?:allow|deny|reject|limit|delete|insert|prepend|route)\b", "security", ASK, _FIREWALL),
     ("socketfilterfw", r"--setglobalstate off|--setblockall off|--setstealthmode off", "security", DENY, _FIREWALL_OFF),
     ("firewall-cmd", r"--panic-on|--set-default-zone=trusted|--remove-service=ssh", "security", DENY,
-     "it opens the firewall, or closes it to everybody"),
+     "it opens the firewall, or closes it completely"),
     ("firewall-cmd", r"--(?:add|remove|set|delete|new|change)-", "security", ASK, _FIREWALL),
     ("pfctl", r"(?:^|\s)-(?:d|F ?all|F ?rules)", "security", DENY, _FIREWALL_OFF),
     ("pfctl", r"(?:^|\s)-f\b", "security", ASK, _FIREWALL),
@@ -283,20 +284,20 @@ ROWS = (
     ("csrutil spctl", r"disable", "security", DENY, "it switches a protection of the system off"),
     ("fdesetup", r"\bdisable\b", "security", DENY, "it decrypts the disk"),
     ("xattr", r"(?:^|\s)-\w*r\w*(?=\s).*com\.apple\.quarantine", "security", DENY,
-     "the files were marked as from the network"),
+     "it removes the mark of files from the network"),
     ("xattr", r"(?:^|\s)-\w*[dc]\w*(?=\s).*com\.apple\.quarantine|^-\w*c", "security", ASK,
-     "the file was marked as one from the network"),
+     "it removes the mark of a file from the network"),
     ("mdatp", r"\b(?:disabled?|exclusion .*add|uninstall)\b", "security", DENY, _PROTECTS),
-    ("kickstart", r"-activate\b", "security", ASK, "others may control this machine then"),
+    ("kickstart", r"-activate\b", "security", ASK, "it lets others control this machine"),
     ("systemsetup", r"-set(?:remotelogin|remoteappleevents) on", "security", ASK,
-     "others may log in to this machine then"),
+     "it lets others log in to this machine"),
     ("networksetup", r"^-set(?:web|secureweb|socksfirewall|autoproxy)\S* \S", "security", ASK,
-     "what is sent goes another way then"),
+     "it redirects network traffic"),
     ("falconctl sentinelctl", r"\b(?:unload|uninstall|disable|stop|unprotect)\b", "security", DENY, _PROTECTS),
     ("aa-teardown aa-disable aa-complain", "", "security", DENY, "it switches AppArmor off"),
     ("mokutil", r"--disable-validation", "security", DENY, "it switches secure boot off"),
     ("sysctl", r"kernel\.(?:randomize_va_space|yama\.ptrace_scope|kptr_restrict|panic) ?=", "security", DENY,
-     "it takes a protection of the kernel away"),
+     "it disables a protection of the kernel"),
     ("defaults", r"^write .*com\.apple\.alf", "security", DENY, "it changes the firewall"),
     # what others have
     ("gh glab hub", r"^(?:repo|project) (?:delete|archive)\b", "publish", ASK, "it deletes a repository"),
@@ -305,8 +306,8 @@ ROWS = (
      "it deletes a repository"),
     ("gh glab", r"^api\b.*(?:-X|--method)[= ]?DELETE", "publish", ASK, "it deletes something on the code host"),
     ("npm yarn pnpm pio", r"^(?:\S+ )?(?:unpublish|deprecate)\b", "publish", ASK,
-     "it takes a package away from its users"),
-    ("cargo gem", r"(?:^|\s)yank\b", "publish", ASK, "it takes a package away from its users"),
+     "it removes a package that others use"),
+    ("cargo gem", r"(?:^|\s)yank\b", "publish", ASK, "it removes a package that others use"),
     ("npm yarn pnpm bun cargo poetry uv hatch flit pdm deno jsr vsce ovsx ern lerna nx changeset gradle gradlew "
      "mvnw mvn sbt pio opam elm wapm rebar3 dart flutter mix lein clojure spago ko",
      r"^(?!(?:help|search|view|info|show|run|run-script|exec|install|add|config|test)\b)(?:\S+ ){0,4}?(?:\S*:)?"
@@ -346,22 +347,22 @@ ROWS = (
     (_SHELLS, r"| (?:^|\| )(?:(?:ncat|telnet|fetch|dig|drill|host|nslookup) |openssl .*s_client\b).*\| ",
      "remote-shell", DENY, "its input comes over the network"),
     (_NETCATS, r"(?:^|\s)(?:-\w*[ec] ?|--(?:sh-)?exec[= ])\S*sh", "remote-shell", DENY,
-     "it gives a shell to the other end"),
-    (f"{_NETCATS} telnet", _FROM_SHELL, "remote-shell", DENY, "what a shell prints goes over the network"),
+     "it gives a shell to the remote end"),
+    (f"{_NETCATS} telnet", _FROM_SHELL, "remote-shell", DENY, "it sends a shell's output over the network"),
     ("openssl", rf"{_FROM_SHELL}openssl .*s_client\b", "remote-shell", DENY,
-     "what a shell prints goes over the network"),
+     "it sends a shell's output over the network"),
     ("socat", r"(?i)^(?=.*\b(?:exec|system):)(?=.*\b(?:tcp|udp|openssl|ssl)[\w-]*:)", "remote-shell", DENY,
      "it connects a program to the network"),
     # containers that are this machine
     ("docker podman nerdctl", r"^run\b(?=.*--privileged)(?=.*(?:-v|--volume)[= ]?/:/)", "permissions", DENY,
-     "the container has the whole machine and may do anything"),
+     "the container has full access to this machine"),
     ("docker podman nerdctl",
      r"^(?:container )?(?:run|create)\b.*\s(?:--privileged(?!=false)|--pid[= ]host|(?:-v|--volume)[= ]?/:"
      r"|--mount[= ]\S*(?:src|source)=/,"
      r"|--cap-add[= ](?:ALL|SYS_ADMIN|SYS_PTRACE|SYS_MODULE)\b|--security-opt[= ]\S*unconfined)", "permissions", ASK,
      "the container has rights over the whole machine"),
-    ("zmodload", r"zsh/net/tcp", "remote-shell", DENY, "a shell can be connected to the network then"),
-    ("xterm", r"-display \S*\d+\.\d+\.\d+\.\d+:\d", "remote-shell", DENY, "it gives a shell to the other end"),
+    ("zmodload", r"zsh/net/tcp", "remote-shell", DENY, "it lets a shell connect to the network"),
+    ("xterm", r"-display \S*\d+\.\d+\.\d+\.\d+:\d", "remote-shell", DENY, "it gives a shell to the remote end"),
     ("defaults", r"(?i)^write .*com\.apple\.loginwindow \w*Hook\b", "persistence", ASK, _BY_ITSELF),
     ("altool xcrun", r"--upload-(?:app|package)\b", "publish", ASK, _OTHERS_GET_IT),
     ("osascript", r"(?i)make[\s\u2423](?:new[\s\u2423])?login[\s\u2423]item", "persistence", ASK, _BY_ITSELF),
@@ -376,9 +377,9 @@ ROWS = (
      r"^(?!-[hdU]$|--?version|.*\s-q$).*\S", "attack", DENY, _ATTACKS),
     ("hping3 hping nping", r"--flood|--faster|--rate[= ]\d{4}", "attack", DENY, _ATTACKS),
     ("ping ping6 fping", r"(?:^|\s)-\w*f(?=\s|$)", "attack", DENY, _ATTACKS),
-    ("deno", r"^run\b.*\shttps?://", "run-download", DENY, "it runs what comes over the network"),
-    ("mshta", r"(?i)https?:|vbscript:|javascript:", "run-download", DENY, "it runs what comes over the network"),
-    ("regsvr32", r"(?i)/i:https?:", "run-download", DENY, "it runs what comes over the network"),
+    ("deno", r"^run\b.*\shttps?://", "run-download", DENY, "it runs code from the network"),
+    ("mshta", r"(?i)https?:|vbscript:|javascript:", "run-download", DENY, "it runs code from the network"),
+    ("regsvr32", r"(?i)/i:https?:", "run-download", DENY, "it runs code from the network"),
     # traces
     ("set", r"\+o history\b|\+H?o history\b", "traces", DENY, _NO_HISTORY),
     ("shopt", r"-\w*u\w*o? (?:-o )?history\b", "traces", DENY, _NO_HISTORY),
@@ -397,7 +398,7 @@ ROWS = (
 _ALL = rf"(?:\.|\./|:/|\*|{STAR}|\.\.)(?=\s|$)"
 _UNTRACKED = "files that git does not track are deleted"
 _REWRITES = "it rewrites the whole history"
-_UNREACHABLE = "lost commits cannot be restored any more"
+_UNREACHABLE = "lost commits can no longer be restored"
 _FORCED = r"\s(?:(?!-[bB])-\w*f\w*|--forc?e?)(?=\s|$)"
 _DRY = r"(?!.*\s(?:-\w*n\w*|--dry-run)(?=\s|$))"
 _MAKES_BRANCH = r"(?!.*\s(?:-[bBtdl]|--(?:orphan|track|detach))\b)"
@@ -433,7 +434,7 @@ _GIT = {
     "filter-branch": ((r"", _REWRITES),),
     "filter-repo": ((rf"^{_DRY}", _REWRITES),),
 }
-# Settings that name what git runs, with a path outside the project, or a command.
+# Settings that name a program for git to run: with a path outside the project, or a command.
 _GIT_RUNS = (
     r"(?i)(?:core\.(?:hookspath|fsmonitor|pager|editor|askpass|gitproxy)|init\.templatedir|\w+\.external"
     r"|\w+\.\S*(?:program|command|cmd)|sequence\.editor) (?:~|/|!|.*[;|&`$])"
@@ -443,10 +444,10 @@ _GIT_RUNS = (
 )
 GIT_ROWS = {
     **{name: tuple((text, "discard-work", why) for text, why in rows) for name, rows in _GIT.items()},
-    "config": ((_GIT_RUNS, "persistence", "git runs what it names"),),
+    "config": ((_GIT_RUNS, "persistence", "git will run the program that it names"),),
     "push": (
         (rf"^{_DRY}.*\s--(?:mirror|prune)\b", "publish",
-         "it deletes what the remote repository has and this one has not"),
+         "it deletes what only the remote repository has"),
         (rf"^{_DRY}.*\s(?:(?:-\w*d\w*|--delete)(?=\s|$)|:\S)", "publish",
          "it deletes a branch or tag that others have"),
         (rf"^{_DRY}.*\s(?:-\w*f\w*(?=\s|$)|--force|\+\S)", "publish", "it overwrites what others may have pushed"),
@@ -485,17 +486,17 @@ WINDOWS_ROWS = (
     (rf"\b(?:get-childitem|gci|dir|ls)\b.*{_ELSEWHERE}.*\|\s*(?:%|foreach\S*)?.*{_REMOVES}", "delete-outside", DENY,
      _OUTSIDE),
     (r"\bio\.(?:directory|file)\]::delete\(\s*['\"]?(?:[a-z]:|~|/|\$(?:env:|home))", "delete-outside", DENY, _OUTSIDE),
-    (r"\bio\.directory\]::delete\(", "delete-files", ASK, "it deletes a directory that no build makes again"),
+    (r"\bio\.directory\]::delete\(", "delete-files", ASK, "it deletes a directory that no build recreates"),
     (rf"{_REMOVES}(?=.*{_RECURSIVE}).*[\s\\/]\.git(?:[\\/'\"\s]|$)", "delete-project", DENY,
      "it deletes the project's .git"),
     (rf"{_REMOVES}(?=.*{_RECURSIVE})(?!.*{_MADE_BY_BUILDS})(?!.*[a-z]:\\|.*\$env:).*\s[\w.]", "delete-files", ASK,
-     "it deletes a directory that no build makes again"),
-    (r"\b(?:add|set)-content\b.*\$profile|>\s*\$profile", "persistence", ASK, "something runs by itself then"),
+     "it deletes a directory that no build recreates"),
+    (r"\b(?:add|set)-content\b.*\$profile|>\s*\$profile", "persistence", ASK, "it makes something run automatically"),
     (rf"{_REMOVES}.*historysavepath|\bclear-history\b|-historysavestyle\s+savenothing", "traces", DENY,
      "it wipes the history"),
     (r"\bclear-content\b.*[a-z]:\\(?:windows|program)|\(\s*get-item\s+['\"]?[a-z]:\\.*\)\.delete\(", "delete-outside",
      DENY, _OUTSIDE),
-    (r"\brobocopy\b.*\s/(?:mir|purge)\b", "delete-outside", DENY, "it deletes what only the target has"),
+    (r"\brobocopy\b.*\s/(?:mir|purge)\b", "delete-outside", DENY, "it deletes files that only the target has"),
     (r"\bformat-volume\b|\b(?:clear|initialize)-disk\b|\bremove-partition\b|\bformat(?:\.com)?\s+[a-z]:|\bcipher\s+/w"
      r"|\bdiskpart\b", "disk", DENY,
      "it erases a disk"),
@@ -503,16 +504,16 @@ WINDOWS_ROWS = (
      "disk", DENY, "it deletes backups, or ends them"),
     (rf"\b(?:iex|invoke-expression)\b(?=.*{_DOWNLOADS})|{_DOWNLOADS}.*\|\s*(?:iex|invoke-expression)\b",
      "run-download", DENY,
-     "it runs what comes over the network"),
+     "it runs code from the network"),
     (rf"\[scriptblock\]::create\(.*{_DOWNLOADS}|assembly\]::load\w*\(.*{_DOWNLOADS}|\bmsiexec\b.*\shttps?:"
      rf"|{_DOWNLOADS}.*-outfile\s+['\"]?(\S+?\.(?:exe|ps1|bat|cmd|msi))['\"]?\s*;.*(?:[\s;&.\\/]|^)\1\b",
      "run-download", DENY,
-     "it runs what comes over the network"),
+     "it runs code from the network"),
     (r"\bcertutil(?:\.exe)?\b.*-urlcache|\bbitsadmin(?:\.exe)?\b.*/transfer|\brundll32(?:\.exe)?\s+javascript:",
      "run-download", DENY,
-     "it fetches a program in a way of attackers"),
+     "it downloads a program the way attackers do"),
     (r"(?:^|\s)-e(?:c|nc?\w*)?\s+['\"]?[a-z0-9+/]{8,}={0,2}['\"]?(?:\s|$)|frombase64string.*\b(?:iex|invoke)|"
-     r"\b(?:iex|invoke-expression)\b.*frombase64string", "run-decoded", DENY, "it runs text that is encoded"),
+     r"\b(?:iex|invoke-expression)\b.*frombase64string", "run-decoded", DENY, "it runs encoded text"),
     (r"net\.sockets\.tcp(?:client|listener).*\b(?:iex|invoke-expression|cmd|powershell|start-process)\b",
      "remote-shell", DENY,
      "it connects a shell to the network"),
@@ -522,7 +523,7 @@ WINDOWS_ROWS = (
      r"\btaskkill\b.*\b(?:msmpeng|mssense|\w*defend\w*|csfalcon\w*|sysmon\w*)|\bamsiinitfailed\b|set-executionpolicy\s+(?:-\S+\s+)*(?:bypass|unrestricted)",
      "security", DENY, "it switches a protection off"),
     (rf"\b(?:sc(?:\.exe)?\s+(?:stop|delete|config)|net\s+stop|stop-service|set-service)\b.*\b{GUARDS}\b", "security",
-     DENY, "that protects this machine"),
+     DENY, "that program protects this machine"),
     (r"\bwevtutil(?:\.exe)?\s+(?:cl|clear-log)\b|\bclear-eventlog\b|\b(?:remove|limit)-eventlog\b|\bauditpol\b.*/(?:clear|remove)|usn\s+deletejournal",
      "traces", DENY, "it deletes the system's log"),
     (r"\blocalgroup\s+['\"]?admin\w*['\"]?.*/add|add-localgroupmember\b.*admin", "system-files", DENY,
@@ -532,15 +533,15 @@ WINDOWS_ROWS = (
     (r"\badvfirewall\s+firewall\s+(?:add|delete|set)\b|\b(?:new|remove|set|disable)-netfirewallrule\b", "security",
      ASK, _FIREWALL),
     (r"\b(?:taskkill|stop-process)\b.*\b(?:explorer|winlogon|csrss|lsass|svchost|services)\b", "kill", ASK,
-     "the machine needs it"),
+     "the machine needs that process"),
     (r"\b(?:stop|restart)-computer\b", "shut-down", ASK, "it ends everything that runs on this machine"),
     (r"\bsc(?:\.exe)?\s+(?:stop|delete)\b|\bnet\s+stop\b|\bstop-service\b|\bset-service\b.*\bdisabled\b", "services",
      ASK,
-     "a service of this machine ends"),
+     "it stops a service of this machine"),
     (r"\bschtasks\b.*/(?:create|change)|\bregister-scheduledtask\b|\bsc(?:\.exe)?\s+create\b|\bnew-service\b|"
      r"\breg(?:\.exe)?\s+add\b.*\b(?:run|runonce|winlogon|services)\b|\bstart menu\b.*\bstartup\b|"
      r"\b(?:set|new)-itemproperty\b.*\b(?:run|runonce|winlogon|services)\b", "persistence", ASK,
-     "something runs by itself then"),
+     "it makes something run automatically"),
     (r"\breg(?:\.exe)?\s+delete\b", "system-files", ASK, "it deletes settings of the system"),
 )  # fmt: skip
 _WINDOWS = frozenset(

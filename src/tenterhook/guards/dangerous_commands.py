@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
 RULES = {
     "delete-system": (
         "deletes the file system, a home, or a directory that the system or its owner needs",
-        "list what is to go first (ls), and remove it by its full name inside the project",
+        "first list what should be deleted (ls), then remove it by its full name inside the project",
     ),
     "delete-project": (
         "deletes the project itself, the directories around it, or its .git",
@@ -40,86 +40,86 @@ RULES = {
     ),
     "disk": (
         "writes to a disk, formats it, or erases what is on it",
-        "work on an image file (disk.img), or let the person do this themselves",
+        "work on an image file (disk.img), or let the user do this themselves",
     ),
     "fork-bomb": (
-        "starts processes without end",
+        "starts an endless number of processes",
         "start a fixed number of processes, and wait for them",
     ),
     "run-decoded": (
-        "runs text that is hidden by an encoding or made up on the way",
-        "write the commands as they are",
+        "runs text that is encoded or assembled at run time",
+        "write the commands in plain text",
     ),
     "run-download": (
-        "runs what comes over the network, unseen",
-        "download it to a file, read it, and then run that file with a command of its own",
+        "runs code from the network, unseen",
+        "download it to a file, read it, and then run that file with a separate command",
     ),
     "remote-shell": (
-        "gives a shell on this machine to another",
-        "connect to a machine of your own with ssh",
+        "gives another machine a shell on this one",
+        "use ssh to connect to a machine of your own",
     ),
     "mining": (
         "mines cryptocurrency",
-        "leave it out; tell the person if the task seems to need it",
+        "leave it out; tell the user if the task seems to need it",
     ),
     "attack": (
         "attacks other machines: guesses passwords, or floods them",
-        "leave it out; tell the person if the task seems to need it",
+        "leave it out; tell the user if the task seems to need it",
     ),
     "security": (
-        "switches off or changes a firewall or another protection",
+        "disables or changes a firewall or another protection",
         "open the one port, or add the one exception that is needed",
     ),
     "traces": (
         "deletes logs or the shell's history",
-        "leave them; move a large log away instead",
+        "keep them; move a large log elsewhere instead",
     ),
     "system-files": (
         "changes accounts, the kernel, or files that logins and the boot depend on",
-        "write the new content to a file of the project, and let the person put it in place",
+        "write the new content to a file of the project, and let the user put it in place",
     ),
     "permissions": (
-        "changes owners or permissions of the system, of a home, or so that any account may become root",
+        "changes owners or permissions of the system, of a home, or so that any account can become root",
         "change the one file that needs it",
     ),
     "kill": (
-        "ends processes that the person or the system needs",
-        "end the one process you started, by its number",
+        "ends processes that the user or the system needs",
+        "end only the process that you started, by its id",
     ),
     "shut-down": (
         "shuts the machine down, restarts it, or cuts it off the network",
-        "tell the person that a restart is needed",
+        "tell the user that a restart is needed",
     ),
     "services": (
         "stops a service of this machine",
-        "restart it instead, or ask the person to stop it",
+        "restart it instead, or ask the user to stop it",
     ),
     "packages": (
-        "removes packages that the system needs, or with their configuration",
-        "remove the one package that you installed",
+        "removes packages that the system needs, or packages with their configuration",
+        "remove only the package that you installed",
     ),
     "persistence": (
-        "makes something run by itself later on, at a login, a start or a time",
-        "say what should run when, and let the person set it up",
+        "makes something run automatically later: at a login, a start or a given time",
+        "say what should run when, and let the user set it up",
     ),
     "publish": (
         "publishes something, or overwrites or deletes what others have: a branch, a repository, a package",
-        "show what would be published (--dry-run), and let the person do it",
+        "show what would be published (--dry-run), and let the user do it",
     ),
     "discard-work": (
         "discards work that git cannot restore",
-        "git stash keeps it; name the files that are to go",
+        "keep it with git stash, or name the files to discard",
     ),
     "delete-outside": (
         "deletes or overwrites something outside the project",
-        "work inside the project or in a temporary directory; ask the person to remove what is elsewhere",
+        "work inside the project or in a temporary directory; ask the user to remove files elsewhere",
     ),
     "delete-files": (
-        "deletes files of the project that no build makes again",
+        "deletes files of the project that no build recreates",
         "name the files one by one, or use git rm, so that git can restore them",
     ),
     "unreadable": (
-        "cannot be read to its end, and something destructive is in it",
+        "cannot be parsed completely, and contains something destructive",
         "write it as several plain commands, or put it into a script file",
     ),
 }
@@ -180,7 +180,7 @@ def _of_command(command: ShellCommand, places: ProjectPlaces) -> Found:
     if command.assignments and (not command.words or command.name in SHELLS):
         said = " ".join(f"{name}={value}" for name, value in command.assignments)
         if found(danger_table.NO_HISTORY, said):
-            yield "traces", DENY, "the shell writes no history then"
+            yield "traces", DENY, "it keeps the shell from recording its history"
     yield from _of_paths(command, places)
     if not command.words:
         return
@@ -201,7 +201,7 @@ def _of_command(command: ShellCommand, places: ProjectPlaces) -> Found:
     ):
         yield from danger_table.of_windows(_as_written(command))
     if command.words[0].startswith("/etc/init.d/") and "stop" in command.words:
-        yield "services", ASK, "a service of this machine ends"
+        yield "services", ASK, "it stops a service of this machine"
     # `$(which python || which python3)` reads as what both print
     if any(mark in name for mark in UNKNOWNS) or name.count("python") > 1:
         yield from _unknown_program(command, places)
@@ -253,7 +253,7 @@ def _device(path: str, kind: str) -> str | None:
     return decoded(path) if is_disk or (kind == "write" and matches(_OTHER_DEVICES, path)) else None
 
 
-_CHANGES = {"delete": "deletes", "move": "moves away", "mode": "changes", "write": "writes to"}
+_CHANGES = {"delete": "deletes", "move": "moves", "mode": "changes", "write": "writes to"}
 _PARTS_OF_GIT = r"/\.git/(?:HEAD|index|config|packed-refs|(?:objects|refs|logs|worktrees|modules)/.+)"
 _PASSWORDS = (
     r"/etc/(?:passwd|shadow|gshadow|group|sudoers|sudoers\.d/.*|pam\.d/.*|ld\.so\.preload|fstab|crypttab|inittab|securetty|default/grub|ssh/ssh_host_.*|ssh/sshd_config)-?"
@@ -317,7 +317,7 @@ def _of_known_file(command: ShellCommand, effect: PathEffect, path: str, places:
         elif matches(_HISTORY, candidate) and not _appends(command, effect.path):
             yield "traces", DENY, f"it wipes the shell's history, {shown}"
         elif matches(_PERSISTENT, own):
-            yield "persistence", ASK, f"it changes {shown}, which runs, or says what runs, by itself"
+            yield "persistence", ASK, f"it changes {shown}, which runs, or controls what runs, automatically"
         elif matches(_SETTINGS, candidate):
             yield "system-files", ASK, f"it changes {shown}, a setting of the system"
         elif matches(_LOGS, candidate) and command.name not in _MAKING and not _appends(command, effect.path):
@@ -346,18 +346,18 @@ def _appends(command: ShellCommand, path: str) -> bool:
 def _written(command: ShellCommand, effect: PathEffect, path: str, places: ProjectPlaces) -> Found:
     shown, is_pattern = decoded(effect.path), any(mark in path for mark in PATTERNS)
     if path == "/dev/null" and command.name == "mv":
-        yield "delete-system", DENY, "it replaces /dev/null, and what was moved there is gone"
+        yield "delete-system", DENY, "it replaces /dev/null, and what was moved there is lost"
     elif path.startswith(_KERNEL_PROTECTIONS):
-        yield "security", DENY, "it takes a protection of the kernel away"
+        yield "security", DENY, "it disables a protection of the kernel"
     elif path.startswith("/proc/sys/") and "drop_caches" not in path:
         yield "system-files", ASK, "it changes the kernel's settings"
     given = "xargs" in command.through and (">", effect.path) in command.redirects
     if given and (UNKNOWN in effect.path or places.hit(path)):
-        yield "delete-files", ASK, "it overwrites what another command names"
+        yield "delete-files", ASK, "it overwrites files that another command names"
     if path.startswith("/dev/") or not _empties(command, effect):
         return
     if is_pattern and not places.is_generated(path):
-        yield "delete-files", ASK, f"it empties every file that {shown} stands for"
+        yield "delete-files", ASK, f"it empties every file that {shown} matches"
     elif UNKNOWN in path:
         return
     elif places.is_outside(path):
@@ -420,7 +420,7 @@ def _deleted_elsewhere(command: ShellCommand, effect: PathEffect, path: str, pla
     elif effect.recursive and (command.name in _ERASING or not places.is_file(path)):
         yield "delete-files", ASK, f"it deletes {shown}, which neither a build nor git restores"
     elif any(mark in path for mark in PATTERNS):
-        yield "delete-files", ASK, f"it deletes every file that {shown} stands for"
+        yield "delete-files", ASK, f"it deletes every file that {shown} matches"
 
 
 _ERASING = ("shred", "srm", "wipe")
@@ -431,9 +431,9 @@ def _moved(effect: PathEffect, path: str, places: ProjectPlaces) -> Found:
     is_of_project = place is not None and place.rule == "delete-project"
     if place and not (place.only_contents and is_of_project) and place.path not in TEMPORARY:
         decision = ASK if is_of_project or place.path.startswith(places.home + "/") else DENY
-        yield place.rule, decision, f"it moves {place.shown} away"
+        yield place.rule, decision, f"it moves {place.shown}"
     elif re.match(r"/(?:bin|boot|etc|lib\w*|sbin|usr(?!/local/)|System|Windows)/", path):
-        yield "system-files", DENY, f"it moves {decoded(effect.path)} away"
+        yield "system-files", DENY, f"it moves {decoded(effect.path)}"
 
 
 _DRASTIC = r"0*[0-7]?00|0+|[ugoa]*-[rwx]+|[0-7]*[0-7][2367]|[ao]*\+[rx]*w[rx]*"
@@ -465,7 +465,7 @@ def _mode_changed(command: ShellCommand, effect: PathEffect, path: str, places: 
         return
     elif effect.recursive or (place.only_contents and place.path not in (places.home, *_RELAXED)):
         decision = ASK if place.path in _RELAXED else DENY
-        yield "permissions", decision, f"it changes {place.shown} and all that is in it"
+        yield "permissions", decision, f"it changes {place.shown} and everything in it"
     elif place.path in _RELAXED:
         return
     elif is_chown:
@@ -488,7 +488,7 @@ def _deleted_by_xargs(command: ShellCommand, places: ProjectPlaces) -> Found:
         yield "delete-project", DENY, "it deletes repositories"
     named_elsewhere = any(UNKNOWN in word for word in command.words[1:])
     if command.name == "rm" and named_elsewhere and not any(map(_finds_generated, places.finds)):
-        yield "delete-files", ASK, "it deletes what another command names"
+        yield "delete-files", ASK, "it deletes files that another command names"
 
 
 def _finds_generated(words: list[str]) -> bool:
@@ -577,7 +577,7 @@ def _fed_shell(command: ShellCommand, places: ProjectPlaces) -> Found:
     if any(target.startswith(("/dev/tcp/", "/dev/udp/")) for _, target in command.redirects):
         yield "remote-shell", DENY, "its input and output go over the network"
     if all(word.startswith("-") for word in command.words[1:]) and any(map(_scrambles, command.upstream)):
-        yield "run-decoded", DENY, "it runs text that is made unreadable"
+        yield "run-decoded", DENY, "it runs obfuscated text"
 
 
 def _scrambles(words: list[str]) -> bool:
@@ -632,4 +632,4 @@ def _unknown_program(command: ShellCommand, places: ProjectPlaces) -> Found:
     for word in words if recursive else ():
         path = places.resolve(command, word) if word and not word.startswith("-") else None
         if path and (place := places.hit(path)):
-            yield place.rule, DENY, f"a program that cannot be told goes through {place.shown}"
+            yield place.rule, DENY, f"a program that cannot be determined goes through {place.shown}"

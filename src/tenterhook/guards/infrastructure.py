@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from ..shell.reader import ShellCommand
     from .calls import GuardedCall, Objection
 
-_LOOK_FIRST = "list what it would delete and show it to the person; use a dry run where there is one"
+_LOOK_FIRST = "list what it would delete and show that to the user; use a dry run if there is one"
 # The rules: what each is about, and what to do instead.
 RULES = {
     "cloud": ("deletes or ends resources of an account", _LOOK_FIRST),
     "cluster": ("deletes or empties parts of a cluster", _LOOK_FIRST),
-    "container": ("deletes containers that are not named, or their data", "name the one container or volume"),
+    "container": ("deletes containers that are not named, or their data", "name the one container or volume to delete"),
     "database": (
         "deletes data",
         "make a backup first, or work on a database whose name says that it is for tests",
     ),
     "queue": ("deletes queues, topics or messages", _LOOK_FIRST),
-    "service": ("deletes or switches off something in a service that others use", _LOOK_FIRST),
+    "service": ("deletes or disables something in a service that others use", _LOOK_FIRST),
     "dns": ("deletes names that others look up", _LOOK_FIRST),
-    "backup": ("deletes backups", "leave them; tell the person which ones are no longer needed"),
-    "iam": ("gives or takes accounts and rights", "say who needs which right, and let the person grant it"),
-    "audit": ("switches off the records of what happens in an account", "leave them on; filter what you read instead"),
+    "backup": ("deletes backups", "keep them; tell the user which ones are no longer needed"),
+    "iam": ("grants or revokes accounts and rights", "say who needs which right, and let the user grant it"),
+    "audit": ("disables the audit records of an account", "keep them enabled; filter what you read instead"),
 }
 
 FOR_TESTS = r"(?i)(?:^|[_\W])(?:test|tests|testing|tmp|temp|scratch|ci|dummy|sandbox)(?:$|[_\W\d])"

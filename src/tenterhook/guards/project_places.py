@@ -98,7 +98,7 @@ class ProjectPlaces:
                 self._add(f"{path}/{name}", "delete-project", f"{name} of the project")
             self._add(path, "delete-project", "the project itself")
             while (path := os.path.dirname(path)) != "/":  # the directories above it
-                self._add(path, "delete-project", f"{path}, which the project is in")
+                self._add(path, "delete-project", f"{path}, which contains the project")
 
     def _add(self, path: str, rule: str, what: str) -> None:
         self._by_path.setdefault(path, Place(path, rule, what))

@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from ..shell.reader import ShellCommand
     from .calls import GuardedCall, Objection
 
-_TELL = "tell the person what you would change, and why; only they may do it"
+_TELL = "tell the user what you would change, and why; only they may do it"
 RULES = {
     "change-hooks": ("changing hooks", _TELL),
     "change-settings": ("changing the settings in which an agent names its hooks", _TELL),
     "change-tenterhook": ("changing Tenterhook, its configuration, its state or its marks", _TELL),
-    "weaken": ("commands that switch protection off, approve or trust", _TELL),
+    "weaken": ("commands that disable protection, approve or trust", _TELL),
     "read-credentials": (
         "reading the credentials of Tenterhook",
         "use `tenterhook hub status`, `tenterhook inbox list`",
@@ -111,7 +111,7 @@ _WRITES_IN_CODE = (
     r"(?i)\b(?:remove|unlink\w*|rename\w*|rmtree|rmdir\w*|write\w*|chmod|chown|truncate|copy\w*|move|symlink|link|"
     r"mkdir|makedirs|chdir|rm|rmSync|extract\w*|urlretrieve|inplace|spawn\w*|exec\w*)\b"
 )
-SAID = {"write": "writes to", "delete": "deletes", "move": "moves away", "mode": "changes the mode of"}
+SAID = {"write": "writes to", "delete": "deletes", "move": "moves", "mode": "changes the mode of"}
 
 
 def judge(call: GuardedCall) -> Objection | None:
@@ -199,7 +199,7 @@ class _Check:
                 yield _finding(command.shown, why, what, decision)._replace(span=command.span)
         names = (*PROTECTED, "tenterhook")
         if not reading.is_complete and any(name.strip("/") in str(line) for name in names):
-            yield GuardFinding("change-hooks", ASK, str(line)[:80], "it cannot be read to its end, and it names hooks")
+            yield GuardFinding("change-hooks", ASK, str(line)[:80], "it cannot be parsed completely and names hooks")
 
     def _of_command(self, command: ShellCommand, line: str) -> Iterator[tuple[str, str, str]]:
         """Yield the protected thing that a command touches, or the name of a rule, with the reason and the decision."""
@@ -223,14 +223,14 @@ class _Check:
                 yield SECRETS, f"it reads {SECRETS}, which are in {decoded(word)}", decision
             links = name == "ln" or (name == "cp" and {*command.words} & {"-l", "-s", "--link", "--symbolic-link"})
             if links and (near := named or self._kept_in(command, word)):
-                yield near, f"it makes a link into {near}", DENY
+                yield near, f"it creates a link into {near}", DENY
             if named and not reads(command):
                 yield named, f"it may change {named}", ASK
         for effect in effects(command) if name in UNPACKERS else ():
             path = self._resolved(command, effect.path)
             is_inside = f"{path}/".startswith(f"{self.call.work_dir}/")
             if not is_inside and effect.kind == "write" and (near := self.protected(path, True)):
-                yield near, f"it puts what it unpacks or copies into {decoded(effect.path)}, and may change {near}", ASK
+                yield near, f"it unpacks or copies into {decoded(effect.path)}, and may change {near}", ASK
         runs = programs.inner(command.words, command.stdin)
         for code in [str(each.value)[:LONGEST_CODE] for each in runs if each.kind == "code"]:
             yield from self._of_code(command, code)
@@ -328,7 +328,7 @@ class _Check:
                     return what
                 name = decoded(word).rpartition("/")[2].lower()
                 if name in ("hook.md", "settings.json", "settings.local.json") and program(words[0]) != "sed":
-                    return "files that are named like hooks or settings"
+                    return "files with names of hooks or settings"
         return None
 
     def _weakens(self, command: ShellCommand, line: str) -> Iterator[tuple[str, str]]:
@@ -358,10 +358,10 @@ class _Check:
                 continue
             first = next((each for each in words[at + 1 :] if not each.startswith("-")), "")
             if any(mark in first for mark in (UNKNOWN, *PATTERNS)):
-                yield "weaken", "which command of Tenterhook it runs cannot be told"
+                yield "weaken", "it cannot be determined which command of Tenterhook it runs"
             called, is_refused = protected_places.command_in(words[at + 1 :])
             if is_refused:
-                yield "weaken", f"`tenterhook {called}` is for the person"
+                yield "weaken", f"only the user may run `tenterhook {called}`"
             for what, path in self._protected_among(command, written(called, words[at + 1 :])):
                 yield what, f"it writes to {decoded(path)}, {what}"
 

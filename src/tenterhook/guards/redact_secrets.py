@@ -44,7 +44,7 @@ def setting_problems(settings: Mapping[str, Any]) -> Iterator[tuple[str, str, st
     """Yield the key, a message and a remedy for each setting that has no effect as it is written."""
     for key in ("allow", "expressions"):
         if not isinstance(settings.get(key, []), list):
-            yield key, f"'{key}' is no list; it has no effect", f"write {key}: […]"
+            yield key, f"'{key}' is not a list; it has no effect", f"write {key}: […]"
     for kind in _listed(settings, "allow"):
         if kind not in redaction.kinds():
             remedy = f"write it as in the mark, {redaction.MARK}: KIND]: {', '.join(redaction.kinds())}"
@@ -52,7 +52,7 @@ def setting_problems(settings: Mapping[str, Any]) -> Iterator[tuple[str, str, st
     for expression in _listed(settings, "expressions"):
         problem = _problem(expression)
         if problem is not None:
-            yield "expressions", f"{expression!r} {problem}; it has no effect", "correct the expression"
+            yield "expressions", f"{expression!r} {problem}; it has no effect", "fix the expression"
 
 
 def _listed(settings: Mapping[str, Any], key: str) -> list[Any]:
@@ -67,13 +67,13 @@ def _problem(expression: object) -> str | None:
     from ..basics import expression_cost
 
     if not isinstance(expression, str):
-        return "is no text"
+        return "is not a string"
     try:
         re.compile(expression)
     except (re.error, ValueError, OverflowError, RecursionError) as error:
-        return f"is no expression of Python ({error})"
+        return f"is not a valid Python expression ({error})"
     if expression_cost.is_exponential(expression):
-        return "repeats something that repeats or branches, which can take exponential time"
+        return "has nested repetitions, which can take exponential time"
     return None
 
 

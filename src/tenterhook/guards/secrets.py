@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 MOST_LOADED = 10
 LONGEST_LINE = 50_000  # characters of a line that are searched as a text
 MOST = 500  # words of a command, and commands of a pipeline, that are checked
-_BY_NAME = "use names and not values: say which secret is needed, and let the person provide it"
-_NOTHING_LEAVES = "tell the person what you need it for; nothing private leaves this machine"
+_BY_NAME = "use names instead of values: say which secret is needed, and let the user provide it"
+_NOTHING_LEAVES = "tell the user what you need it for; nothing private may leave this machine"
 # The rules: what each is about, and what to do instead.
 RULES = {
     "private-key": ("reads a private key", _BY_NAME),
     "credentials": ("reads stored credentials", _BY_NAME),
-    "env-file": ("reads an environment file, which mostly holds secrets", "read .env.example, or ask for the one name"),
-    "history": ("reads a shell's history, in which secrets may stand", "ask the person which command they mean"),
+    "env-file": ("reads an environment file, usually with secrets", "read .env.example, or ask for the one name"),
+    "history": ("reads a shell's history, which may contain secrets", "ask the user which command they mean"),
     "environment": (
-        "prints variables, and the secrets among them",
-        "print the one variable that you need (printenv PATH)",
+        "prints environment variables, including secrets",
+        "print only the variable that you need (printenv PATH)",
     ),
-    "collect-secrets": ("searches for secrets beyond the project", "search the project; ask the person where else"),
+    "collect-secrets": ("searches for secrets beyond the project", "search the project; ask the user where else"),
     "credential-tool": ("runs a program that collects passwords", _NOTHING_LEAVES),
-    "send-secrets": ("sends secrets or private files away", _NOTHING_LEAVES),
+    "send-secrets": ("sends secrets or private files to another machine", _NOTHING_LEAVES),
 }
 
 # Programs that print, copy or search the content of the files they are given.
@@ -150,7 +150,7 @@ class _Check:
         loaded = _loaded(text)
         if not reading.is_complete and re.search(_NAMED, text):
             sends = re.search(r"(?i)\b(?:Invoke-(?:RestMethod|WebRequest)|irm|iwr|curl|wget|Upload\w+)\b", text)
-            why = "it cannot be read to its end, and names places of secrets"
+            why = "it cannot be parsed completely, and names places of secrets"
             yield GuardFinding("send-secrets" if sends else "credentials", DENY if sends else ASK, "…", why)
         sends_by_code = any(re.search(_SENDS_IN_CODE, code[:LONGEST]) for code in reading.code)
         for command in reading.commands:

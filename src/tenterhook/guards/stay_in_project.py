@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .calls import GuardedCall, Objection
 
 MOST = 500  # paths of a command that are checked
-_INSIDE = "write inside the project or in a temporary directory, and say what should go elsewhere"
+_INSIDE = "write inside the project or in a temporary directory, and tell the user what should go elsewhere"
 # The rules: what each is about, and what to do instead.
 RULES = {
     "system": ("changes files of the system", _INSIDE),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 COOKIE = "tenterhook"
 KEY = "tenterhook-key"  # the header with the key of a sign-in, without which its cookie is of no use
 _LAST_USED_EVERY = 60.0  # seconds between two updates of a token's `last_used`
-_MOST_TOKENS = 100_000  # that are remembered
+_MOST_TOKENS = 100_000  # in the cache
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -112,7 +112,7 @@ async def here(request: Request) -> Hub:
 
 
 def has_credentials(request: Request) -> bool:
-    """Return whether a request carries what a browser does not send by itself: a token, or the key of a sign-in."""
+    """Return whether a request has credentials that a browser does not send by itself: a token or a sign-in's key."""
     return "authorization" in request.headers or KEY in request.headers
 
 
@@ -141,10 +141,10 @@ async def _known(request: Request) -> Principal | None:
 
 
 class Tokens:
-    """Finds tokens with one query. An agent's is remembered until any token, person or sign-in is removed.
+    """Finds tokens with one query. An agent's token is cached until any token, person or sign-in is removed.
 
-    The hub hears of that from the change feed, also if another hub has done it; if the feed is not up to date, nothing
-    that is remembered counts. What authenticates a person is never remembered: they can answer.
+    The change feed reports removals, including those by another hub; while the feed is not up to date, the cache is not
+    used. What authenticates a person is never cached: they can answer.
     """
 
     def __init__(self, database: Database, feed: Feed, writes: Writes) -> None:
@@ -162,7 +162,7 @@ class Tokens:
         self._times_forgotten += 1
 
     async def find(self, secret: str) -> Principal | None:
-        """Return who has a token; None if it is invalid."""
+        """Return the owner of a token; None if it is invalid."""
         key = accounts.digest(secret)
         known = self._agents.get(key) if self._feed.is_current else None
         if known is None:
@@ -172,7 +172,7 @@ class Tokens:
                 return None
             known = Principal(row["kind"], row["person"] or row["name"], row["role"], row["id"], row["agent"])
             self._used.setdefault(row["id"], row["last_used"] or 0.0)
-            # what was revoked while we looked is not remembered
+            # a token revoked during the query is not cached
             if row["kind"] == accounts.AGENT and times == self._times_forgotten and len(self._agents) < _MOST_TOKENS:
                 self._agents[key] = known
         assert known.token is not None
@@ -188,7 +188,7 @@ async def authenticated(request: Request) -> Principal:
     caller = await caller_of(request)
     if caller is None:
         raise AccessRefused(
-            *(401, "not-signed-in", "this needs a sign-in or a token", "send Authorization: Bearer <token>"),
+            *(401, "not-signed-in", "this requires a sign-in or a token", "send Authorization: Bearer <token>"),
             headers={"WWW-Authenticate": "Bearer"},
         )
     return caller
@@ -206,7 +206,7 @@ async def agent(request: Request) -> Principal:
     """Return the caller of the API, which must be an agent: a dependency."""
     caller = await api_caller(request)
     if caller.kind != accounts.AGENT:
-        raise AccessRefused(403, "agents-only", "only an agent's token may do this", "tenterhook hub token add NAME")
+        raise AccessRefused(403, "agents-only", "this requires an agent's token", "tenterhook hub token add NAME")
     return caller
 
 
@@ -223,21 +223,19 @@ async def admin(request: Request) -> Principal:
 def required_person(caller: Principal) -> Principal:
     """Return the caller, or raise AccessRefused if it is an agent."""
     if caller.kind != accounts.PERSON:
-        raise AccessRefused(
-            403, "people-only", "an agent's token can ask and report, and nothing else", "sign in as a person"
-        )
+        raise AccessRefused(403, "people-only", "an agent's token can only ask and report", "sign in as a person")
     return caller
 
 
 def required_admin(caller: Principal) -> Principal:
     """Return the caller, or raise AccessRefused unless they may change rules, people and tokens."""
     if not caller.is_admin:
-        raise AccessRefused(403, "admins-only", f"{caller.name} is not an admin", "ask an admin to do it")
+        raise AccessRefused(403, "admins-only", f"{caller.name} is not an admin", "ask an admin to do this")
     return caller
 
 
 def check_origin(request: Request, *, needed: bool) -> None:
-    """Refuse a request from another site's page; `needed`: also one without an origin."""
+    """Refuse a request from another site's page; with `needed`, also one without an origin."""
     origin = request.headers.get("origin")
     if origin is not None:
         own = f"{request.url.scheme}://{request.headers.get('host', '')}"
@@ -256,11 +254,11 @@ def check_sign_in(request: Request) -> None:
 
 
 def check_private(request: Request) -> None:
-    """Refuse what authenticates a person over plain HTTP from another machine, unless the hub is `--insecure`."""
+    """Refuse a person's credentials over plain HTTP from another machine, unless the hub is `--insecure`."""
     if not is_private(request) and not hub_of(request).address.is_insecure:
         raise AccessRefused(
-            *(403, "no-tls", "a person from another machine needs TLS"),
-            "use a reverse proxy with TLS that sets X-Forwarded-Proto, and name it with --public-url;"
+            *(403, "no-tls", "people on other machines need TLS"),
+            "use a reverse proxy with TLS that sets X-Forwarded-Proto, and give its address with --public-url;"
             " or start the hub with --insecure",
         )
 

@@ -1,4 +1,4 @@
-"""People, their passwords, tokens and sign-ins. Of every secret only a hash is stored."""
+"""People, their passwords, tokens and sign-ins. Only a hash of each secret is stored."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _HASHING = threading.BoundedSemaphore(2)  # each takes 64 MB
 class SignIn(NamedTuple):
     """A sign-in of a person: a cookie, and a key that only the hub's own page, or a terminal's file, holds.
 
-    A browser sends a cookie to every port of a host. So the cookie alone is of no use: each request needs both.
+    A browser sends a cookie to every port of a host. So the cookie alone is not enough: each request needs both.
     """
 
     cookie: str
@@ -77,7 +77,7 @@ def hashed(password: str) -> str:
     """Return the hash of a password; raise HookError if it is too short or too long."""
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
         raise HookError(
-            f"the password has {len(password)} characters", f"use {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} of them"
+            f"the password has {len(password)} characters", f"use {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters"
         )
     with _HASHING:
         return _hasher().hash(_bytes(password))
@@ -114,12 +114,12 @@ def found(connection: Connection, name: str) -> Row | None:
 
 
 def add(connection: Connection, name: str, role: str, password_hash: str | None) -> None:
-    """Add a person, also one who was removed before."""
+    """Add a person, or add one again who was removed."""
     if not re.match(NAME, name) or role not in ROLES:
         raise HookError(f"{name!r} cannot be a person's name", "use letters, digits and . _ @ + -, at most 64")
     connection.take_turns(PEOPLE_TURN)
     if found(connection, name):
-        raise HookError(f"there is a person {name} already", "choose another name")
+        raise HookError(f"there is already a person {name}", "choose another name")
     connection.run(
         "insert into people (name, password_hash, role, created, disabled) values (?, ?, ?, ?, 0)"
         " on conflict (name) do update set password_hash = excluded.password_hash, role = excluded.role, disabled = 0",
@@ -189,7 +189,7 @@ def new_token(
     if kind == PERSON:
         _existing(connection, person or "")
     if name in _token_names(connection, kind, person):
-        raise HookError(f"there is a token {name} already", "choose another name, or revoke that one first")
+        raise HookError(f"there is already a token {name}", "choose another name, or revoke that one first")
     secret = f"th_{kind}_{secrets.token_urlsafe(32)}"
     row = connection.one(
         "insert into tokens (name, kind, person, agent, hash, created) values (?, ?, ?, ?, ?, ?) returning id",
@@ -215,7 +215,7 @@ def _token_names(connection: Connection, kind: str, person: str | None) -> set[s
 
 
 def revoke(connection: Connection, number: int) -> bool:
-    """Revoke a token, and withdraw what it has asked; return False if there is none with this number."""
+    """Revoke a token and withdraw its open requests; return False if there is none with this number."""
     row = connection.one(
         "update tokens set revoked = ? where id = ? and revoked is null returning name", time.time(), number
     )
@@ -259,9 +259,9 @@ def by_cookie(connection: Connection, cookie: str, key: str) -> SignIn | None:
 
 
 def sign_in(database: Database, name: str, password: str, address: str) -> SignIn | None:
-    """Sign a person in; None if the name or password is wrong, SlowDown is raised after too many attempts.
+    """Sign a person in; None if the name or password is wrong. Raises TooManyAttempts after too many attempts.
 
-    An attempt is counted before the password is checked, so that simultaneous ones are counted, too.
+    An attempt is counted before the password is checked, so that simultaneous ones are counted too.
     """
     keys = (f"name {digest(name)}", f"address {digest(address)}")  # a name may be of any length
     database.read(lambda connection: _check(connection, keys))  # repeated attempts do not block writers
@@ -281,7 +281,7 @@ def sign_in(database: Database, name: str, password: str, address: str) -> SignI
 
 
 def _check(connection: Connection, keys: tuple[str, ...]) -> None:
-    """Raise SlowDown during the pause after too many failed attempts."""
+    """Raise TooManyAttempts during the pause after too many failed attempts."""
     now = time.time()
     for key in keys:
         kept = connection.one("select next from attempts where who = ?", key)
@@ -290,7 +290,7 @@ def _check(connection: Connection, keys: tuple[str, ...]) -> None:
 
 
 def _count(connection: Connection, keys: tuple[str, ...]) -> None:
-    """Count an attempt, or raise SlowDown if there were too many."""
+    """Count an attempt, or raise TooManyAttempts if there were too many."""
     now = time.time()
     connection.run("delete from attempts where next < ?", now - _ATTEMPTS_KEPT)
     for key in sorted(keys):
@@ -339,13 +339,13 @@ def new_link(connection: Connection, name: str) -> str:
 
 
 def link_was_used(connection: Connection, secret: str) -> bool:
-    """Return whether a person has signed in by a one-time link."""
+    """Return whether a person has signed in with a one-time link."""
     row = connection.one("select used from links where hash = ?", digest(secret))
     return row is not None and row["used"] is not None
 
 
 def redeem_link(connection: Connection, secret: str) -> SignIn | None:
-    """Sign a person in by a one-time link; None if it was used or has expired."""
+    """Sign a person in with a one-time link; None if it was used or has expired."""
     now = time.time()
     row = connection.one(
         "update links set used = ? where hash = ? and used is null and expires > ? returning person",

@@ -1,4 +1,4 @@
-"""`/api/v1`: requests and records of agents, the inbox and answers of people."""
+"""`/api/v1`: agents' requests and records, the inbox, and people's answers."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ async def wait_for_answer(
 async def answer_or_state(
     request_id: str, request: Request, caller: Principal, hub: Hub, wait: float
 ) -> dict[str, Any]:
-    """Return the state of a request once it is over, or after so many seconds."""
+    """Return the state of a request once it has ended, or after so many seconds."""
     token = caller.token or 0
     with hub.feed.watching(request_id) as changed:
         row = await _renewed(hub, request_id, token, wait)
@@ -153,7 +153,7 @@ def withdraw(request_id: str, given: schemas.WithdrawGiven, caller: Agent, hub: 
 
 @router.post("/records", response_model=schemas.Taken, tags=["agents"], responses=error_responses(401, 403))
 async def take_in(given: schemas.RecordsGiven, caller: Agent, hub: Here) -> schemas.Taken:
-    """Upload lines of the journal of the token's machine, in order; those that are known are ignored."""
+    """Upload lines of the journal of the token's machine, in order; known lines are ignored."""
     upload = records.Upload(caller.token or 0, caller.name, given, caller.agent)
     taken, known = await hub.uploads.do(records.store, upload)
     return schemas.Taken(taken=taken, known=known)
@@ -161,7 +161,7 @@ async def take_in(given: schemas.RecordsGiven, caller: Agent, hub: Here) -> sche
 
 @router.put("/machine", response_model=schemas.MachineGiven, tags=["agents"], responses=error_responses(401, 403))
 def report_machine(given: schemas.MachineGiven, caller: Agent, hub: Here) -> schemas.MachineGiven:
-    """Report which agents of the token's machine ask here, and which do not and why."""
+    """Report which agents of the token's machine ask here, and why the others do not."""
     agents = [each for each in given.agents if caller.agent in (None, each.name)]
     hub.database.write(lambda connection: machines.store(connection, caller.token or 0, caller.name, agents))
     return schemas.MachineGiven(agents=agents)
@@ -202,7 +202,7 @@ def list_inbox(
     responses=error_responses(401, 403, 404),
 )
 def show_request(request_id: str, _: Person, hub: Here) -> PlainJSON:
-    """Show a request, and every answer that was given, also those that came too late."""
+    """Show a request and every answer to it, including late ones."""
 
     def read(connection: Connection) -> tuple[Row | None, list[Row]]:
         return inbox.found(connection, request_id), inbox.answers_to(connection, request_id)

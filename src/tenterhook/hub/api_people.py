@@ -19,7 +19,7 @@ router = APIRouter(prefix="/api/v1", default_response_class=PlainJSON)
 
 @router.post("/sign-in", response_model=schemas.SignedIn, tags=["everybody"], responses=error_responses(401, 403, 429))
 def sign_in(given: schemas.SignInGiven, request: Request, hub: Here, response: Response) -> schemas.SignedIn:
-    """Sign in by name and password; the answer sets a cookie, and has the key that must come with it."""
+    """Sign in with a name and password; the response sets a cookie and has the key that must be sent with it."""
     check_sign_in(request)
     try:
         found = accounts.sign_in(hub.database, given.name, given.password, client_of(request))
@@ -33,12 +33,12 @@ def sign_in(given: schemas.SignInGiven, request: Request, hub: Here, response: R
 
 @router.post("/enter", response_model=schemas.SignedIn, tags=["everybody"], responses=error_responses(401, 403))
 def enter(given: schemas.EnterGiven, request: Request, hub: Here, response: Response) -> schemas.SignedIn:
-    """Sign in by a one-time link, which is valid for a few minutes; otherwise like `/sign-in`."""
+    """Sign in with a one-time link, which is valid for a few minutes; otherwise like `/sign-in`."""
     check_sign_in(request)
     found = hub.database.write(lambda connection: accounts.redeem_link(connection, given.link))
     if found is None:
         raise AccessRefused(
-            401, "used-link", "this link has been used, or is too old", "start the hub again for a new one"
+            401, "used-link", "this link was used or has expired", "get a new one: tenterhook hub start"
         )
     return _signed_in(found, hub, response)
 

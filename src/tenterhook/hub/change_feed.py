@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 REQUEST, RECORD, RULES, PEOPLE, WEBHOOKS = "request", "record", "rules", "people", "webhooks"
 MACHINE = "machine"
 TOKEN_ADDED = "token added"  # noqa: S105  # no password
-OPENED = "open"  # the agent that waits has opened the request itself: it is not woken
+OPENED = "open"  # the waiting agent opened the request itself: it is not woken
 _KEPT = 3600.0  # seconds
 _RECENT = 2000  # changes that are kept in memory
 _POLL = 0.5  # seconds after which the database is queried without a notification
@@ -41,7 +41,7 @@ class Change(NamedTuple):
 
 
 def add(connection: Connection, kind: str, about: str, what: str) -> None:
-    """Store a change at the end of the transaction; those who wait are woken once it is committed."""
+    """Store a change at the end of the transaction; waiters are woken once it is committed."""
     connection.changes.append((kind, about, what))
 
 
@@ -77,7 +77,7 @@ def _resolve(changed: asyncio.Future[bool]) -> None:
 
 
 class Feed:
-    """Follows the changes for all that wait in this process."""
+    """Follows the changes for all waiters in this process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -109,7 +109,7 @@ class Feed:
 
     @property
     def is_current(self) -> bool:
-        """Whether the changes were read a moment ago: without the database, none is heard of."""
+        """Whether the changes were read recently: while the database is unavailable, they are not."""
         return time.monotonic() - self._queried < _CURRENT
 
     async def _follow(self) -> None:
@@ -151,7 +151,7 @@ class Feed:
         self._news = asyncio.Event()
 
     async def _listen(self, address: str) -> None:
-        """Listen to PostgreSQL's notifications of changes by any hub; reconnects after each interruption."""
+        """Listen to PostgreSQL's notifications of changes by any hub; reconnect after each interruption."""
         import psycopg
 
         is_logged = False  # once for each interruption
@@ -199,7 +199,7 @@ class Feed:
         return await self._since(number)
 
     def close(self) -> None:
-        """Wake all that wait, for the last time."""
+        """Wake all waiters, for the last time."""
         self.is_closed = True
         for several in self._waiting.values():
             for changed in several:

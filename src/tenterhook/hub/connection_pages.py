@@ -1,4 +1,4 @@
-"""The part of the inbox about connections: machines and agents, and a test request of this machine."""
+"""The connections section of the inbox: machines and agents, and a test request of this machine."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ router = APIRouter(route_class=ContentRoute, include_in_schema=False)
 
 @router.get("/fragments/connections")
 def show_connections(request: Request, _: Visitor) -> Response:
-    """Send the HTML of this part."""
+    """Send the HTML of this section."""
     return rendering.part("connections.html", **values(request))
 
 
 @router.post("/test-request")
 def send_test_request(request: Request, _: Visitor) -> Response:
-    """Have this machine ask as an agent would, in a process of its own; return once its request has arrived."""
+    """Let this machine ask as an agent would, in a process of its own; return once its request has arrived."""
     hub = hub_of(request)
     joined = _joined_here(hub)
     if joined is None:
         raise AccessRefused(
             *(409, "not-connected", "the machine on which this hub runs is not connected to it"),
-            f"type there: tenterhook hub join {own_url(hub.address)}",
+            f"run there: tenterhook hub join {own_url(hub.address)}",
         )
     if hub.database.read(lambda connection: _open_test(connection, joined.name)) is None:
         request_id = fresh_id()
@@ -59,7 +59,7 @@ def _wait_for(hub: Hub, request_id: str) -> None:
         if time.monotonic() > until:
             raise AccessRefused(
                 *(504, "no-request", f"no request of this machine arrived within {_START_TIMEOUT:.0f} seconds"),
-                "type there: tenterhook hub test, which says why",
+                "to see why, run there: tenterhook hub test",
             )
         time.sleep(_INTERVAL)
 
@@ -109,7 +109,7 @@ def _is_own(url: str, address: Address) -> bool:
 
 
 def _last_test(connection: Connection) -> dict[str, Any] | None:
-    """Return the last test request that has been answered, and what the machine that asked has reported of it."""
+    """Return the last answered test request, and what its machine has reported about it."""
     row = connection.one(
         "select * from requests where agent = ? and answered > ? order by answered desc limit 1",
         *(trial.AGENT, time.time() - _SHOWN_FOR),

@@ -1,7 +1,7 @@
 """The hub's database: SQLite, or PostgreSQL for several hubs, behind one interface.
 
 SQL is written once, with `?` for each value. `write` and `read` call a function with a connection inside a
-transaction; it may be called again if the connection was lost, so it must have no other effect than on the database.
+transaction; it may be called again if the connection was lost, so it must have no effect outside the database.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Row = dict[str, Any]
 Change = tuple[str, str, str]  # kind, about, what: see change_feed.py
 
 _RETRY_TIMEOUT = 10.0  # seconds that a request waits for an unavailable database server
-_RECONNECT_TIMEOUT = 1.0  # after that the pool is asked anew; by itself it would pause for up to 8 seconds
+_RECONNECT_TIMEOUT = 1.0  # after that, ask the pool again; by itself it would pause for up to 8 seconds
 _START_TIMEOUT = 5.0  # the same when the hub starts
 _PAUSE = 0.1
 _MAX_CONNECTIONS = 16
@@ -67,10 +67,10 @@ class Connection(Protocol):
         """Run a statement that returns rows, with one set of values after another; return the first row of each."""
 
     def at_once(self) -> AbstractContextManager[object]:
-        """Send statements in a block without waiting for each; `run` returns nothing of use then."""
+        """Send the statements of a block without waiting for each; `run` then returns nothing useful."""
 
     def take_turns(self, turn: int) -> None:
-        """Take a lock until the end of the transaction; what earlier holders have committed is visible then."""
+        """Take a lock until the end of the transaction; commits of earlier holders are then visible."""
 
 
 class Database(Protocol):
@@ -162,7 +162,7 @@ class SQLite:
         if not self._lock.__enter__():
             raise HookError(
                 f"another hub is running on {self.file}",
-                "end it first, name another file with --database, or use PostgreSQL for several hubs",
+                "stop it first, name another file with --database, or use PostgreSQL for several hubs",
             ) from None
 
     def write(self, work: Callable[[Connection], T], *, lasting: bool = True) -> T:

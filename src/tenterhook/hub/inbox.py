@@ -31,7 +31,7 @@ _DECIDED_BY = ("terminal", "hook", "rule", "session", "allow", "agent", "nobody"
 
 
 class Asker(NamedTuple):
-    """Who asks, as the token says: an agent's own words about it do not count."""
+    """Who asks, according to the token: what the agent says about itself does not count."""
 
     token: int
     machine: str
@@ -78,12 +78,12 @@ def check_hash(asked: RequestGiven) -> None:
     """Raise WrongHash unless a request has the hash of what it asks."""
     if content_hash(asked.tool_name, asked.tool_input, asked.work_dir) != asked.hash:
         raise WrongHash(
-            "the hash is not that of the tool, its input and the directory", "compute it as docs/approvals.md says"
+            "the hash does not match the tool, its input and the directory", "compute it as docs/approvals.md describes"
         )
 
 
 def open_requests(connection: Connection, asked: Sequence[Asked]) -> list[tuple[Row, bool] | Exception]:
-    """Open requests; return each, and whether it is new: an agent may send it again. Or IdTaken, if it is another's."""
+    """Open requests; return each, and whether it is new (an agent may resend it), or IdTaken if the id is another's."""
     now = time.time()
     keys = [_grant_key(each.asker, each.given) for each in asked]
     grants = _granted(connection, asked, keys)
@@ -120,8 +120,8 @@ def _known(connection: Connection, asked: Asked) -> tuple[Row, bool] | IdTaken:
 def _grant_key(asker: Asker, asked: RequestGiven) -> str | None:
     """Return the hash of what an approval for the session covers, made from the request itself; None: nothing more.
 
-    Of the agent's `grant` only the first word counts, its process. Paths are compared as they are written and, for a
-    file, as they were shown: they lead somewhere on the agent's machine only.
+    Only the first word of the agent's `grant` counts: its process. Paths are compared as written and, for a file, as
+    shown: they can be resolved on the agent's machine only.
     """
     process = (asked.grant or "").partition(" ")[0]
     if not process or not asked.session_id:
@@ -164,7 +164,7 @@ def listed(connection: Connection, state: str, limit: int) -> list[Row]:
 
 
 def renew(connection: Connection, renewals: Sequence[Renewal]) -> list[Row | None]:
-    """Extend the leases of requests; return each request that is over, or is not there (None), or just its state."""
+    """Extend the leases of requests; return each one that has ended, None if it does not exist, or just its state."""
     now = time.time()
     order = sorted(range(len(renewals)), key=lambda place: renewals[place].request)  # at every hub: no deadlock
     rows = connection.many(
@@ -209,7 +209,7 @@ def answer(connection: Connection, given: Answered) -> tuple[str, Row | None]:
             _grant(connection, row, now)
     else:
         before = connection.one("select became from answers where attempt = ?", given.attempt)
-        if before is not None:  # it was committed, and the connection was lost before we knew
+        if before is not None:  # it was committed, but the connection was lost before we knew
             return before["became"], found(connection, given.request)
         end_overdue(connection, given.request)
         row = found(connection, given.request)
@@ -232,7 +232,7 @@ def _lost(row: Row | None, given: Answered) -> str:
 
 
 def _grant(connection: Connection, row: Row, now: float) -> None:
-    """Store an approval for the session; open requests that it covers are approved, too."""
+    """Store an approval for the session; open requests that it covers are approved too."""
     connection.run(
         "insert into grants (agent_token, machine, session, grant_key, who, at) values (?, ?, ?, ?, ?, ?)"
         " on conflict (agent_token, machine, session, grant_key) do nothing",
@@ -251,7 +251,7 @@ def _grant(connection: Connection, row: Row, now: float) -> None:
 def withdraw(connection: Connection, request: str, token: int, by: str, approved: bool | None) -> Row | None:
     """Withdraw a request that was decided elsewhere, unless a person has answered it; return the request, or None.
 
-    What decided there is one of a few words: an agent cannot name a person.
+    `by` is one of a few words: an agent cannot name a person.
     """
     by = by if by in _DECIDED_BY else "elsewhere"
     row = connection.one(
@@ -277,7 +277,7 @@ def withdraw_all(connection: Connection, token: int) -> None:
 
 
 def end_overdue(connection: Connection, request: str | None = None) -> int:
-    """End requests that have expired, or whose agent no longer waits, some at a time, or this one; return how many."""
+    """End requests that have expired or whose agent no longer waits, in batches, or only this one; return how many."""
     now = time.time()
     overdue = [request] if request else [row["id"] for row in connection.all(_OVERDUE, now, now, _AT_ONCE)]
     rows = connection.many(

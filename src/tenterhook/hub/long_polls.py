@@ -1,6 +1,6 @@
-"""The long poll of agents without the layers of the framework: thousands of them are under way at the same time.
+"""Agents' long polls without the layers of the framework: thousands of them are open at the same time.
 
-The framework's own route is its description, and serves whatever is not plain.
+The framework's own route describes them, and serves every request that is not plain.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _QUERY = re.compile(rb"wait=([0-9]{1,2}(?:\.[0-9]{1,6})?)")
 
 
 class LongPolls:
-    """Answers long polls itself, and hands everything else on."""
+    """Answers long polls itself, and passes everything else on."""
 
     def __init__(self, app: ASGIApp, refusal: Callable[[Request, Any], Response]) -> None:
         self._app = app

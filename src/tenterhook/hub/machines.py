@@ -33,7 +33,7 @@ def store(connection: Connection, token: int, name: str, agents: Sequence[AgentG
 
 
 def listed(connection: Connection, limit: int) -> list[dict[str, Any]]:
-    """Return the machines, those heard from last first."""
+    """Return the machines, the most recently heard from first."""
     now = time.time()
     rows = connection.all(
         "select name, last_used, agents from tokens"

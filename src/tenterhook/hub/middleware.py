@@ -44,8 +44,8 @@ class HubMiddleware:
         headers = dict(scope["headers"])
         send = _with_headers(send)
         if _name(headers.get(b"host", b"")) not in self._names:
-            remedy = "use the hub's own address, or name this one with --public-url"
-            await _refuse(send, 421, "wrong-host", "this is not a name of this hub", remedy)
+            remedy = "use the hub's own address, or start the hub with this one as --public-url"
+            await _refuse(send, 421, "wrong-host", "the hub does not know this host name", remedy)
             return
         largest = LARGEST_RECORDS if scope["path"] == _RECORDS else LARGEST_BODY
         length = headers.get(b"content-length", b"0")
@@ -123,7 +123,7 @@ async def _refuse(send: Send, status: int, code: str, message: str, remedy: str,
 
 async def _refuse_large(receive: Receive, send: Send, largest: int) -> None:
     """Respond at once, and close the connection later: the client would lose a response while it still sends."""
-    message = f"a body here has at most {largest} bytes, and takes no longer than {_BODY_TIMEOUT:.0f} s"
+    message = f"a request body may have at most {largest} bytes and take at most {_BODY_TIMEOUT:.0f} s"
     await _refuse(send, 413, "too-large", message, "send less at a time", is_last=False)
     try:
         async with asyncio.timeout(_LINGER):

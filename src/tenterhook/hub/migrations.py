@@ -77,12 +77,12 @@ _STEPS: tuple[tuple[str, ...], ...] = (
             primary key (webhook, request))""",
     ),
     (
-        # A sign-in needs a key besides its cookie: earlier ones, which had none, end.
+        # A sign-in needs a key besides its cookie: earlier ones without a key end.
         "drop table sign_ins",
         """create table sign_ins (
             hash text primary key, key_hash text not null, person text not null references people (name),
             created moment not null, expires moment not null)""",
-        # What an approval for a session covers is computed by the hub; until now the agent said it.
+        # The hub computes what an approval for a session covers; before, the agent sent it.
         "delete from grants",
         "update requests set grant_key = null",
         "alter table tokens add column agent text",
@@ -96,7 +96,7 @@ VERSION = len(_STEPS)
 
 
 def bring_up_to_date(database: Database) -> None:
-    """Run the migrations that this database has not had. Other hubs that start at the same time wait."""
+    """Run the migrations that this database lacks. Other hubs that start at the same time wait."""
     database.write(_migrate)
 
 

@@ -1,4 +1,4 @@
-"""The routes of the pages: what a navigation gets, who may see a page's content, and error pages."""
+"""The routes of the pages: the response to a navigation, access to a page's content, and error pages."""
 
 from __future__ import annotations
 

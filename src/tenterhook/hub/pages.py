@@ -51,7 +51,7 @@ def static(request: Request, name: str) -> Response:
 
 @others.get("/worker.js")
 def worker(request: Request) -> Response:
-    """Send the service worker, from the top: it may act for pages below its own path only."""
+    """Send the service worker from the root: it may only control pages below its own path."""
     found = rendering.static(request, "worker.js")
     assert found is not None
     return found
@@ -101,7 +101,7 @@ def show_card(request: Request, _: Visitor, request_id: str, whole: bool = False
 
 @router.post("/requests/{request_id}/answer")
 def answer(request: Request, caller: Visitor, fields: Fields, request_id: str, whole: bool = False) -> Response:
-    """Take a person's answer, and send the HTML of the request; one that is late is shown who answered before."""
+    """Take a person's answer and send the HTML of the request; after a late answer, it names who answered first."""
     given = inbox.Answered(
         attempt=secrets.token_hex(16),
         request=request_id,

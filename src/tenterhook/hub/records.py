@@ -1,4 +1,4 @@
-"""Journal records from agents: each stored once, in order; the figures of sessions and hooks."""
+"""Journal records from agents: each stored once, in order; the statistics of sessions and hooks."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class _Line(NamedTuple):
 
 
 def store(connection: Connection, uploads: Sequence[Upload]) -> list[tuple[int, int]]:
-    """Store records; return of each upload how many were new, and how many were known.
+    """Store records; return for each upload how many were new, and how many were known.
 
-    A record that was redacted replaces the one that it was, if nothing but marks is new in it.
+    A redacted record replaces the original one if it differs from it by redaction marks only.
     """
     lines: list[_Line] = []
     known: list[_Line] = []
@@ -113,7 +113,7 @@ def replace(connection: Connection, stored: Row, record: Mapping[str, Any]) -> N
 
 
 def _identity(record: Mapping[str, Any]) -> str:
-    """Return the hash that a line of the journal was written with, also if it was redacted since."""
+    """Return the hash with which a line of the journal was written, even if it was redacted since."""
     redacted = record.get("redacted")
     found = redacted.get("was") if isinstance(redacted, dict) else record.get("hash")
     return found if isinstance(found, str) else ""
@@ -197,7 +197,7 @@ def timeline(connection: Connection, machine: str, session: str, after: int, lim
 
 
 def _is_confirmed(connection: Connection, token: int, record: Mapping[str, Any]) -> bool | None:
-    """Return whether the answer that a record tells of was given at this hub; None if it tells of no person's."""
+    """Return whether the answer in a record was given at this hub; None if the record has no person's answer."""
     by, request = record.get("answered_by"), record.get("request")
     if by is None or by in _OWN_ANSWERS:
         return None

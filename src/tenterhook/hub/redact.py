@@ -34,12 +34,12 @@ class Counts(NamedTuple):
     records: int = 0
     requests: int = 0
     answers: int = 0
-    waiting: int = 0  # requests that are open: their answer is bound to what they say
-    rules: int = 0  # they would mean something else; a person has to change them
+    waiting: int = 0  # open requests, not redacted: their answers are bound to their content
+    rules: int = 0  # not redacted: their meaning would change; a person has to edit them
 
 
 def redact(database: SQLite | PostgreSQL, redactor: StoredRedactor, by: str, *, dry_run: bool = False) -> Counts:
-    """Redact what is stored, and keep who did so when; with `dry_run`, only count."""
+    """Redact what is stored, and store who did so and when; with `dry_run`, only count."""
     work = _Work(redactor, dry_run=dry_run)
     answers = _in_batches(database, work.answers)
     requests = _in_batches(database, work.requests, "")
@@ -135,7 +135,7 @@ class _Work:
         return sum(bool(self._changed(row, _RULE_TEXTS)) for row in connection.all("select * from rules"))
 
     def sessions(self, connection: Connection) -> None:
-        """Rename sessions; most were by their records, but those may be older than what is kept."""
+        """Rename sessions. Most were renamed with their records, but a session may outlive its records."""
         for row in connection.all("select * from sessions") if self._is_of_names else ():
             if changed := self._changed(row, ("session", "by")):
                 connection.run("delete from sessions where machine = ? and session = ?", row["machine"], row["session"])
@@ -144,7 +144,7 @@ class _Work:
                 records.add_to_session(connection, *(figures[column] for column in columns))
 
     def grants_and_changes(self, connection: Connection) -> None:
-        """Delete approvals for sessions, which are then asked for again, and changes, which are told for an hour."""
+        """Delete approvals for sessions, which are then asked for again, and changes, which are kept for an hour."""
         for row in connection.all("select distinct grant_key, session from grants"):
             if self._changed(row, ("grant_key", "session")):
                 where = (row["grant_key"], row["session"])
@@ -171,7 +171,7 @@ class _Work:
 
 
 def _vacuum(file: str) -> None:
-    """Write the database file anew: what was replaced or deleted is no longer in it, nor in its log."""
+    """Rewrite the database file, so that replaced and deleted data is in neither it nor its log."""
     try:
         database = sqlite3.connect(file, timeout=_BUSY_TIMEOUT, isolation_level=None)
         try:

@@ -1,4 +1,4 @@
-"""Rendering of templates: every value is escaped, and its hidden characters are written out."""
+"""Rendering of templates: every value is escaped, and its hidden characters are made visible."""
 
 from __future__ import annotations
 

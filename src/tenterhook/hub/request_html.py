@@ -1,4 +1,4 @@
-"""Requests, texts and times as HTML: hidden characters are written out, dangers marked, changes coloured."""
+"""Requests, texts and times as HTML: hidden characters are made visible, dangers marked, changes coloured."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _NOT_PRINTABLE, _PERHAPS_HIDDEN = re.compile(r"[^ -~]"), re.compile(r"[^ -~\n\t]
 
 
 def plain(text: str, kept: str = "") -> str:
-    """Return the text with every hidden character written out, as in ⟨U+202E⟩."""
+    """Return the text with every hidden character made visible, as in ⟨U+202E⟩."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_written_out(char) if is_hidden(char) and char not in kept else char for char in text)
 
 
 def one_line(text: object) -> Markup:
-    """Return a name or a path as HTML; line breaks are written out like other hidden characters."""
+    """Return a name or a path as HTML; line breaks are made visible like other hidden characters."""
     return _marked(str(text), "")
 
 
@@ -114,12 +114,12 @@ def span(seconds: float) -> str:
 
 
 def moment(seconds: float) -> str:
-    """Return a time in ISO 8601; the page's script replaces it by local time."""
+    """Return a time in ISO 8601; the page's script replaces it with local time."""
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def clock(seconds: float) -> str:
-    """Return a time in UTC, which the script replaces by local time."""
+    """Return a time in UTC, which the script replaces with local time."""
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%d %b %H:%M UTC")
 
 

@@ -1,4 +1,4 @@
-"""How long the hub keeps things: records, figures, ended requests and the answers to them."""
+"""How long the hub keeps data: records, statistics, ended requests and the answers to them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DELETE_OLD = (
 
 
 def delete_old(connection: Connection, days: int) -> None:
-    """Delete what is older than so many days, and old changes."""
+    """Delete data older than so many days, and old changes."""
     change_feed.delete_old(connection)
     before = time.time() - days * 86400
     for statement in _DELETE_OLD:

@@ -29,7 +29,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
 
 def _path(value: Any) -> str:
     if not isinstance(value, str) or len(value) > _LONGEST_PATH:
-        raise ValueError(f"not a text of at most {_LONGEST_PATH} characters")
+        raise ValueError(f"not a string of at most {_LONGEST_PATH} characters")
     return value
 
 
@@ -50,7 +50,7 @@ class Given(BaseModel):
 
 
 class Problem(BaseModel):
-    """An error, for programs and for people, and its remedy."""
+    """An error: a code for programs, a message for people, and its remedy."""
 
     code: str
     message: str
@@ -74,7 +74,7 @@ class RequestGiven(Given):
     action: Short = ""
     why: Long | None = None
     session_id: Annotated[str, Field(max_length=500)] = ""
-    agent: Annotated[Short, Field(description="which agent asks, if the token does not say it")] = ""
+    agent: Annotated[Short, Field(description="the agent that asks, if the token does not name it")] = ""
     machine: Annotated[Short, Field(description="ignored: it is the name of the token", deprecated=True)] = ""
     work_dir: Path = ""
     expires_in: Annotated[float, Field(gt=0, le=7 * 86400)] = 3600.0
@@ -82,8 +82,8 @@ class RequestGiven(Given):
         str | None,
         Field(
             max_length=1_000_000,
-            description="begins with the agent's process, for whose life an approval for the session counts, and a"
-            " blank; the rest is ignored: the hub computes what is covered. Without it, no such approval counts",
+            description="begins with the agent's process, for whose lifetime an approval for the session is valid, and"
+            " a space; the rest is ignored: the hub computes what is covered. Without it, there is no such approval",
         ),
     ] = None
 
@@ -130,20 +130,20 @@ class Request(BaseModel):
 
 
 class Waited(BaseModel):
-    """The state of a request; nothing is decided as long as it is open."""
+    """The state of a request; nothing is decided while it is open."""
 
     state: State
     answer: Answer | None
 
 
 class WithdrawGiven(Given):
-    """What decided on the agent's machine, and how; it is shown as what that machine says."""
+    """What decided on the agent's machine, and how; it is shown as that machine's claim."""
 
     by: Annotated[
         str,
         Field(
             pattern="^[a-z][a-z0-9-]{0,40}$",
-            description="`terminal`, `hook`, `rule`, `session`, `allow`, `agent`, `nobody` or `gone`; another word is"
+            description="`terminal`, `hook`, `rule`, `session`, `allow`, `agent`, `nobody` or `gone`; any other word is"
             " shown as `elsewhere`",
         ),
     ] = "gone"
@@ -161,7 +161,7 @@ class AnswerGiven(Given):
 
 
 class AnswerTaken(BaseModel):
-    """Whether an answer counts; if not, why, and the request says who answered before."""
+    """Whether an answer counts; if not, why, and who answered first is in the request."""
 
     won: bool
     why: Literal["late", "duplicate", "stale", "expired", "withdrawn"] | None
@@ -205,7 +205,7 @@ class EnterGiven(Given):
 
 
 class Me(BaseModel):
-    """Who is signed in, or whose token it is."""
+    """Who is signed in, or the owner of the token."""
 
     kind: Literal["person", "agent"]
     name: str
@@ -341,7 +341,7 @@ class AgentGiven(Given):
     title: Short
     connected: bool
     why: Annotated[str, Field(max_length=500, description="what it asks about, or why it does not ask")] = ""
-    remedy: Annotated[str, Field(max_length=500, description="what connects it")] = ""
+    remedy: Annotated[str, Field(max_length=500, description="how to connect it")] = ""
 
 
 class MachineGiven(Given):
@@ -362,7 +362,7 @@ class MachineAgent(BaseModel):
 
 
 class Machine(BaseModel):
-    """A machine with a token, whether it is connected, and its agents; None: it has not said which."""
+    """A machine with a token, whether it is connected, and its agents; None: not reported."""
 
     name: str
     state: Literal["connected", "silent", "never"]
@@ -400,7 +400,7 @@ class TimelineEntry(BaseModel):
     time: Moment
     record: Object
     confirmed: Annotated[
-        bool | None, Field(description="whether the hub knows the person's answer that the record tells of, if any")
+        bool | None, Field(description="whether the hub knows the person's answer in the record, if there is one")
     ]
 
 

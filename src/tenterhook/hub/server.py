@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 _EXPIRE_EVERY = 1.0  # seconds
 _DELETE_EVERY = 60.0
 _MAX_HEADERS = 16 * 1024  # bytes of a request's first line and headers
-_SHUTDOWN_TIMEOUT = 5  # seconds for responses that are under way when the hub ends
+_SHUTDOWN_TIMEOUT = 5  # seconds for responses in progress when the hub stops
 _BACKLOG = 16_384  # connections that may wait to be accepted; the system has a limit of its own
 _FULL_COLLECTION_EVERY = 600.0
 _INBOX_NAME = "inbox on this machine"
@@ -94,7 +94,7 @@ def application(
         app.add_exception_handler(kind, answer)
     app.add_middleware(long_polls.LongPolls, refusal=_refusal)
     app.add_middleware(middleware.HubMiddleware, address=address)
-    # replaces the client and the scheme of a connection by what a proxy says, if it is one of these
+    # replaces the client and the scheme of a connection with those that a trusted proxy sends
     app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=[*_LOCAL_PROXIES, *trusted_proxies])
     return app
 
@@ -169,7 +169,7 @@ async def _expire(hub: access.Hub, keep_days: int) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Ends at the first signal: long polls and streams end, and responses that are under way are finished."""
+    """Stops at the first signal: long polls and streams end, and responses in progress are finished."""
 
     def __init__(self, config: uvicorn.Config, feed: change_feed.Feed) -> None:
         super().__init__(config)
@@ -237,9 +237,9 @@ def _raise_limits() -> None:
 
 
 def _collect_garbage_seldom() -> None:
-    """Leave what lives long out of garbage collection: with 10,000 agents waiting, it would take a third of a second.
+    """Exclude long-lived objects from garbage collection: with 10,000 waiting agents, it takes a third of a second.
 
-    What a request leaves behind is found while it is young; all of it is looked at every few minutes (`_expire`).
+    What a request leaves behind is collected while it is young; a full collection runs every few minutes (`_expire`).
     """
     gc.collect()
     gc.freeze()
@@ -287,7 +287,7 @@ def _link(connection: Connection, name: str) -> str:
 
 
 def _save_person(database: SQLite | PostgreSQL, url: str, name: str) -> None:
-    """Save a token for this account's inbox, unless it is signed in at a hub elsewhere; a valid one is used again."""
+    """Save a token for this account's inbox, unless it is signed in at another hub; a valid token is reused."""
     try:
         saved = inbox_client.signed_in()
     except HookError:
@@ -302,6 +302,6 @@ def _save_person(database: SQLite | PostgreSQL, url: str, name: str) -> None:
 
 
 def _token(connection: Connection, name: str) -> tuple[int, str]:
-    """Create a token; those of other machines that share the database, or that were lost, have the same name."""
+    """Create a token. Others may have the same name: lost ones, and those of machines that share the database."""
     unused = accounts.unused_token_name(connection, _INBOX_NAME, accounts.PERSON, name)
     return accounts.new_token(connection, unused, accounts.PERSON, name)

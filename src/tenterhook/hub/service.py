@@ -15,7 +15,7 @@ OPTIONS = ("listen", "database", "public_url", "insecure", "keep_days", "trusted
 
 
 def main(fixed: dict[str, str]) -> None:
-    """Run the hub, unless another process does."""
+    """Run the hub, unless another process runs it."""
     places.FIXED.update(fixed)
     SERVICE.become(_run)
 

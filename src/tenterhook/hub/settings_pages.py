@@ -90,7 +90,7 @@ def remove_person(request: Request, caller: VisitingAdmin, name: str) -> Respons
 
 @router.post("/tokens")
 def add_token(request: Request, caller: VisitingAdmin, fields: Fields) -> Response:
-    """Create a token for a machine's agents, or for one's own programs; it is only shown in this response."""
+    """Create a token for a machine's agents, or for the person's own programs; only this response shows it."""
     kind = accounts.PERSON if fields.get("kind") == accounts.PERSON else accounts.AGENT
     name = fields.get("name", "").strip()[:64]
     if not name:

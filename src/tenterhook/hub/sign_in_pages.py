@@ -19,11 +19,11 @@ def show_sign_in(request: Request, next: str = "/") -> Response:  # noqa: A002  
 
 @router.get("/enter")
 def show_enter(request: Request) -> Response:
-    """Show the page of the one-time link; its script sends what follows the #, which is in no log."""
+    """Show the page of the one-time link; its script sends the fragment after the #, which no log has."""
     return page(request, None, "enter.html")
 
 
 def _local(path: str) -> str:
-    """Return a path of this hub to go to: the given one, or / if it could lead to another site."""
+    """Return a path of this hub to go to: the given one, or / if it could be on another site."""
     is_ours = path.startswith("/") and not path.startswith("//") and path.isprintable() and "\\" not in path
     return path if is_ours else "/"

@@ -31,7 +31,7 @@ class TimelineRun(NamedTuple):
     meaning: str
     tone: str
     duration: float
-    reason: str  # with the last lines of stderr, if it has failed
+    reason: str  # with the last lines of stderr if it failed
 
 
 class TimelineEntry(NamedTuple):
@@ -70,7 +70,7 @@ def _outcome(record: Mapping[str, Any], decision: str, *, is_claim: bool) -> str
     by = _text(record.get("answered_by"))
     if record.get("type") == "approval":
         said = f"{decision if decision != 'none' else 'no answer'}{f' by {by}' if by else ''}"
-        return f"{said}: the machine says so, this hub knows of no such answer" if is_claim else said
+        return f"{said}: claimed by the machine; this hub has no such answer" if is_claim else said
     return "" if decision == "none" else decision
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 NTFY, SLACK, JSON = "ntfy", "slack", "json"
 KINDS = (NTFY, SLACK, JSON)
 _MAX_ATTEMPTS = 4
-_CLAIMED = 60.0  # seconds that one hub has for a delivery
+_CLAIMED = 60.0  # seconds for one hub to make a delivery
 _PAUSE = 2.0  # seconds before the second attempt, doubled before each further one
 _TIMEOUT = 10.0
 _MAX_CONCURRENT = 8
@@ -171,7 +171,7 @@ def _why(error: Exception) -> str:
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Requests go to the URL that an admin has given, and nowhere else."""
+    """Requests go only to the URL that an admin has given."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
@@ -184,7 +184,7 @@ def _message(call: Row, url: str) -> tuple[bytes, dict[str, str]]:
     """Return the body and headers of a notification: who wants to do what, and a link to answer it."""
     text = presenter.headline(call["agent"], Call(call["tool_name"], {}, ""))
     if call["kind"] == NTFY:
-        return text.encode(), {"Title": "An approval is waiting", "Click": url, "Tags": "raised_hand"}
+        return text.encode(), {"Title": "Approval needed", "Click": url, "Tags": "raised_hand"}
     if call["kind"] == SLACK:
         return _json({"text": f"{_for_slack(text)}: <{url}|answer>"})
     about = {key: call[key] for key in ("tool_name", "action", "agent", "machine", "expires")}

@@ -26,7 +26,7 @@ class _Write(NamedTuple):
 
 
 class Writes:
-    """A queue: what comes while a transaction is under way is done together, in the next one."""
+    """A queue: writes that arrive during a transaction are done together in the next one."""
 
     def __init__(self, database: Database, *, lasting: bool = True) -> None:
         self._database = database
@@ -35,9 +35,9 @@ class Writes:
         self._task: asyncio.Task[None] | None = None
 
     async def do(self, work: Callable[[Connection, Sequence[G]], Sequence[D | Exception]], given: G) -> D:
-        """Call a function with all that was given to it meanwhile; return its result for this one, or raise it.
+        """Call a function with everything queued for it; return its result for this item, or raise it.
 
-        It returns a result, or an exception, for each, and must have no other effect than on the database.
+        It returns a result, or an exception, for each item, and must have no effect outside the database.
         """
         done: asyncio.Future[D] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Write(work, given, done))
@@ -62,7 +62,7 @@ class Writes:
         except DatabaseUnavailable:
             results = [DatabaseUnavailable() for _ in taken]
         except Exception as error:  # noqa: BLE001  # raised where the result is awaited
-            if len(taken) > 1:  # one of them fails, and must not take the others with it
+            if len(taken) > 1:  # one of them fails, which must not fail the others
                 for each in taken:
                     await self._write([each])
                 return

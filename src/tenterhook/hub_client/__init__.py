@@ -1,1 +1,1 @@
-"""The clients of a hub: agents ask it, the uploader sends journal records, and `tenterhook inbox` answers requests."""
+"""Clients of a hub: agents' requests, the uploader of journal records, and `tenterhook inbox`."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _POLL = 50.0  # seconds of one long poll; many proxies end one after 60
 _MARGIN = 5.0  # seconds that the response to a poll may be late
-_RESTART = 10.0  # seconds in which a hub that has our request may restart, or one that many ask at once may respond
+_RESTART = 10.0  # seconds for a hub that has our request to restart, or for one with many requests to respond
 _INTERVAL = 0.25  # seconds between two checks whether the agent still waits
 _OPEN = "open"
 
@@ -75,7 +75,7 @@ class HubRequest:
 
     def withdraw(self, by: str, approved: bool | None = None) -> Answer | None:
         """Withdraw the request; return the answer if a person at the hub had already given one."""
-        if self._is_unavailable:  # a request that it may have expires by itself
+        if self._is_unavailable:  # if it has the request, that expires by itself
             return None
         self._connection.abort()
         withdrawal = {"by": by, "approved": approved}
@@ -156,7 +156,7 @@ def wait_for_answer(
 ) -> Answer | None:
     """Return a person's answer at the hub, in a process that an agent waits for.
 
-    Withdraws the request on a signal, when the agent no longer waits, and when `status` says that the call has ended.
+    Withdraws the request on a signal, when the agent no longer waits, and when `status` reports the end of the call.
     """
     asked = HubRequest(membership, request, process)
     ended = threading.Event()
@@ -224,5 +224,5 @@ class JoinedHub:
         return await asyncio.to_thread(hub_rules.current, self._membership)
 
     def upload(self) -> None:
-        """Have new journal records uploaded, without waiting for it."""
+        """Start the upload of new journal records, without waiting for it."""
         threading.Thread(target=ensure_uploader_running, name="tenterhook-upload", daemon=True).start()

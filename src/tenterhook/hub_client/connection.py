@@ -27,7 +27,7 @@ CONNECT_TIMEOUT = 2.0  # seconds
 CALL_TIMEOUT = 5.0  # seconds for a call that the hub answers at once
 _MAX_RESPONSE = 64 * 1024 * 1024  # bytes
 _MAX_STREAM_LINE = 64 * 1024  # bytes
-_REMEDY = "is this its address, and does it run?"
+_REMEDY = "check the address, and that the hub is running"
 
 
 class HubUnavailable(HookError):
@@ -104,7 +104,7 @@ class HubConnection:
     def stream(self, path: str, timeout: float) -> Iterator[bytes]:
         """Yield the lines of an event stream, and an empty one first, once the hub has accepted the request.
 
-        `timeout` is how long the hub may be silent.
+        `timeout` is the longest silence of the hub.
         """
         try:
             with closing(self._open()) as connection:
@@ -118,7 +118,7 @@ class HubConnection:
             raise self._unavailable(_reason(error)) from None
 
     def abort(self) -> None:
-        """End the request that is under way, and refuse further ones."""
+        """End the current request, and refuse further ones."""
         self.is_aborted = True
         self._shut_down()
         self._done.set()
@@ -199,4 +199,4 @@ def _parse(url: str, response: http.client.HTTPResponse, accept: int | None) -> 
         error = body.get("error") if isinstance(body, dict) else None
         known = error if isinstance(error, dict) else {}
         raise HubRefused(status, f"{url}: {known.get('message') or response.reason}", str(known.get("remedy") or ""))
-    raise HubUnavailable(f"{url}: not a response of a hub (status {status})", _REMEDY)
+    raise HubUnavailable(f"{url}: not the response of a hub (status {status})", _REMEDY)

@@ -71,10 +71,10 @@ def person_file() -> str:
 
 def signed_in() -> Person:
     """Return the person that this account is signed in as."""
-    remedy = "start one here: tenterhook hub; or: tenterhook inbox sign-in URL"
+    remedy = "start one: tenterhook hub start; or sign in: tenterhook inbox sign-in URL"
     data = private_files.read(person_file())
     if data is None:
-        raise HookError("no hub runs here, and you have signed in at none", remedy)
+        raise HookError("no hub is running here, and you have not signed in at one", remedy)
     try:
         kept = json.loads(data)
         found = Person(checked_url(kept["url"]), *(kept.get(key) for key in Person._fields[1:]))
@@ -97,7 +97,7 @@ def with_token(url: str, token: str) -> Person:
     person = Person(url, "", token, ca_file=_ca_file())
     me = _call(person, "GET", "/me").body
     if me.get("kind") != "person":
-        raise HubRefused(403, "an agent's token can ask and report, and nothing else", "use a token of a person")
+        raise HubRefused(403, "an agent's token can only ask and report", "use a person's token")
     return person._replace(name=str(me.get("name")))
 
 
@@ -177,7 +177,7 @@ class EventStream:
                         yield HubEvent(CONNECTED, self._url, "")
                     elif each.startswith(b"data: "):
                         yield _event(each[len(b"data: ") :])
-                reason = "it has ended the stream"
+                reason = "it closed the stream"
             except HubUnavailable as error:
                 reason = error.message
             except (KeyError, TypeError, ValueError):

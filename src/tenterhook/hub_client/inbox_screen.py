@@ -251,14 +251,14 @@ _MARK_STYLES = {0: "", presenter.NOTABLE: "bold", presenter.DANGEROUS: "bold red
 _DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _HELP = """\
 a        approve once: exactly this call
-s        approve for this session: the same call runs again, as long as the agent does
-d        deny; with a message the model gets it and continues, without one its turn ends
-j, k     the next, the previous
-Tab      to the text, where arrows and Page Up and Down move, and back
+s        approve for this session: the same call runs again for as long as the agent does
+d        deny; with a message, the model reads it and continues; without one, its turn ends
+j, k     next, previous
+Tab      move to the text (arrows, Page Up and Page Down scroll it) and back
 r        reload
 q        quit
 
-The first answer counts. Answers from elsewhere are shown here."""
+The first answer counts. Answers given elsewhere are shown here."""
 
 
 class AskMessage(ModalScreen[str | None]):
@@ -273,7 +273,7 @@ class AskMessage(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(id="said"):
             yield Static(Text(f"Deny: {inbox_text.summary(self._asked)}"[:200]))
-            yield Input(placeholder="a message for the model, or nothing", max_length=4000)
+            yield Input(placeholder="message for the model (optional)", max_length=4000)
             yield Static(Text("Enter denies, Escape goes back", "dim"))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -309,7 +309,7 @@ def whole(request: dict[str, Any]) -> Text:
             text.append(visible(part), _MARK_STYLES[mark])
         text.append("\n")
     if len(presented.text) > _MAX_SHOWN:
-        text.append(f"… {len(presented.text) - _MAX_SHOWN} more characters, which are not shown\n", "bold red")
+        text.append(f"… {len(presented.text) - _MAX_SHOWN} more characters not shown\n", "bold red")
     for danger in presented.dangers:
         text.append(f"! {danger}\n", "bold red")
     for name, value in inbox_text.facts(request):

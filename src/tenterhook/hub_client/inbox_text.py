@@ -26,7 +26,7 @@ def summary(request: dict[str, Any]) -> str:
 
 
 def facts(request: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return what else a person must know of a request: why it is asked, and where it comes from."""
+    """Return the facts that a person needs about a request: its reason, and where it comes from."""
     known = (
         ("why", request["why"]),
         ("file", presented(request).path),
@@ -69,11 +69,11 @@ def ending(request: dict[str, Any]) -> str:
 
 
 def result_line(result: AnswerResult) -> str:
-    """Return what came of the person's answer."""
+    """Return the result of the person's answer."""
     if result.won:
         return ending(result.request)
     if result.why == "stale":
-        return "not answered: the request has changed, look again"
+        return "not answered: the request has changed; read it again"
     if result.why == "duplicate":
         return f"you had already answered: {ending(result.request)}"
     return f"not answered by you: {ending(result.request)}"

@@ -1,4 +1,4 @@
-"""The hub that this account has joined: `hub.json` beside the person's settings, readable by this account alone."""
+"""The hub that this account has joined: `hub.json` beside the user's settings, readable by this account only."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Membership(NamedTuple):
 
     @property
     def is_exposed(self) -> bool:
-        """Whether the connection can be read and changed on its way."""
+        """Whether others on the network can read and change the traffic."""
         return urlsplit(self.url).scheme != "https" and not is_loopback_url(self.url)
 
 
@@ -69,7 +69,7 @@ def load() -> Membership | None:
     with open(descriptor, "rb") as stream:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-            raise HookError(f"other accounts can read or write {file}", f"look at it, then: chmod 600 {file}")
+            raise HookError(f"other accounts can read or write {file}", f"check its content, then: chmod 600 {file}")
         data = stream.read()
     try:
         kept = light_json.loads(data.decode())

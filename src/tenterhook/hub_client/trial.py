@@ -1,4 +1,4 @@
-"""A test request: this machine asks the hub that it has joined, as an agent would, and reports the answer to it.
+"""A test request: this machine sends the hub that it has joined a request as an agent would, and reports the answer.
 
 Nothing is run. The answer is written to the journal, whose records the uploader sends to the hub.
 """
@@ -65,5 +65,5 @@ def main(fixed: dict[str, str], request_id: str) -> None:
     places.FIXED.update(fixed)
     joined = membership_.read()
     if joined is None:
-        raise HookError("no hub was joined", "tenterhook hub join URL")
+        raise HookError("this machine has not joined a hub", "tenterhook hub join URL")
     ask(joined, new_request(joined, request_id))

@@ -70,7 +70,7 @@ def _upload_until_idle() -> None:
 
 
 def _pause(seconds: float) -> float:
-    """Wait so long, or less if there is a new record; return how long to wait the next time."""
+    """Wait that long, or less if there is a new record; return how long to wait the next time."""
     begun = time.time()
     while (waited := time.time() - begun) < seconds:
         if waited > _SHORTEST_PAUSE and seconds_since_wake() < waited:
@@ -80,7 +80,7 @@ def _pause(seconds: float) -> float:
 
 
 class UploadCursor:
-    """How far the journal was uploaded to one hub."""
+    """The position up to which the journal was uploaded to one hub."""
 
     def __init__(self, joined: Membership) -> None:
         self._file = os.path.join(own_directory(), places.file_name(joined.url) + ".json")
@@ -105,7 +105,7 @@ class UploadCursor:
 
 
 def skip_existing(joined: Membership) -> None:
-    """Exclude the records that exist from the upload, unless this hub was joined before."""
+    """Exclude existing records from the upload, unless this hub was joined before."""
     cursor = UploadCursor(joined)
     if cursor.exists:
         return
@@ -160,7 +160,7 @@ def _send(joined: Membership, cursor: UploadCursor, batch: list[segments.Line]) 
 
 
 def _post(joined: Membership, lines: list[tuple[segments.Line, dict[str, Any]]]) -> None:
-    """Upload lines with further fields. One that the hub rejects does not hold back those after it."""
+    """Upload lines with additional fields. A line that the hub rejects does not hold back those after it."""
     records = [
         {"segment": line.segment, "line": line.number, "record": _shortened(line, record), **more}
         for line, more in lines

@@ -1,4 +1,4 @@
-"""Start the uploader of journal records, one process per account, unless it runs.
+"""Start the uploader of journal records, one process per account, unless it is running.
 
 This is on the path of an event: heavy modules are imported only when a process is started.
 """
@@ -50,6 +50,6 @@ def _wake_file() -> str:
 
 
 def uploader_lock() -> processes.Lock:
-    """Return the lock that the uploader holds for as long as it runs; taking it does not wait."""
+    """Return the lock that the uploader holds while it runs; taking it does not wait."""
     places.make_private(directory())
     return processes.Lock(os.path.join(directory(), "lock"), wait=0)

@@ -36,7 +36,7 @@ def added(agent: Agent, text: bytes, wanted: Mapping[str, str], created: frozens
         return toml_editor.with_entries(text, list(entries.values()), is_own_entry, created)
     for event in json_editor.hooks_of(text, flat=agent.hooks_at_top) if agent.knows_no_others else ():
         if event not in agent.events:
-            what = f"{agent.title} runs nothing at all with an event {event!r} beside ours"
+            what = f"{agent.title} runs no hooks at all if there is an event {event!r} beside ours"
             raise text_edits.EditRefused(what, 1, f"write it as one of {', '.join(agent.events)}, or remove it")
     grouped = {event: [entry] for event, entry in entries.items()}
     return json_editor.with_entries(text, grouped, is_own_entry, created, agent.beside, flat=agent.hooks_at_top)

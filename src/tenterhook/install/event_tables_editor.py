@@ -1,7 +1,7 @@
 """Entries of ours in a TOML file with a table `[[hooks.EVENT]]` for each; everything else keeps its bytes.
 
 They are a block between two markers at the end of the file, which is removed as the very text that was added.
-`tomllib` checks each result: it has our entries and all else as it was.
+`tomllib` checks each result: it has our entries, and everything else is unchanged.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def with_entries(
 ) -> Edited:
     """Return the file in which our entries are exactly these, one for each event; the same call changes nothing.
 
-    `beside` are tables and keys that the file needs. Raises `EditRefused` if it says something else there.
+    `beside` are tables and keys that the file needs. Raises `EditRefused` if it has other values there.
     """
     body = _without(decoded(text)[1], is_ours)
     bom = decoded(text)[0]
@@ -50,7 +50,8 @@ def with_entries(
     edited = f"{body}{end}{newline if body else ''}{block}"
     if not _means(edited, body, entries, missing) or _without(edited, is_ours) != body:
         line = toml_editor.line_of(body, "hooks")
-        raise EditRefused("`hooks` is written in a way that takes no more tables", line, "write [[hooks.EVENT]] tables")
+        what = "`hooks` is written in a form to which no tables can be added"
+        raise EditRefused(what, line, "write [[hooks.EVENT]] tables")
     return Edited(encoded(bom, edited), frozenset({FILE, *created} if not text else created))
 
 
@@ -82,7 +83,7 @@ def _ours(document: Mapping[str, Any], is_ours: Callable[[Any], bool]) -> dict[s
 
 
 def _missing(body: str, beside: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """Return the tables that have to be added. Raises `EditRefused` if one is there without its keys."""
+    """Return the tables that have to be added. Raises `EditRefused` if one exists without its keys."""
     document = toml_editor.parsed(body)
     found = {}
     for name, keys in beside.items():
@@ -105,7 +106,7 @@ def _keys(keys: Mapping[str, Any], newline: str) -> str:
 def _means(
     edited: str, body: str, entries: Mapping[str, Mapping[str, Any]], missing: Mapping[str, Mapping[str, Any]]
 ) -> bool:
-    """Return whether a text is another one with our entries and nothing else."""
+    """Return whether a text has the same meaning as another one plus our entries."""
     expected: dict[str, Any] = {**toml_editor.parsed(body), **missing}
     hooks = dict(expected.get("hooks", {}))
     for event, entry in entries.items():

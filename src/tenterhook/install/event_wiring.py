@@ -26,7 +26,7 @@ def needed(agent: Agent, hooks: Iterable[Hook]) -> dict[str, str]:
 
 
 def first(agent: Agent) -> str:
-    """Return the event that is always wired: with it a session's state begins, and hooks of its project are wired."""
+    """Return the event that is always wired: it begins a session's state, and the wiring of its project's hooks."""
     return "pre-session" if "pre-session" in agent.events.values() else _CLOSED
 
 
@@ -45,7 +45,7 @@ def in_force_in(record: Mapping[str, Any], hooks: Iterable[Hook]) -> list[Hook]:
 
 
 def is_guarded(agent: Agent, record: Mapping[str, Any], hooks: Iterable[Hook]) -> bool:
-    """Return whether hooks, rules or a hub are asked by one installation; `hooks` are those in force."""
+    """Return whether one installation consults hooks, rules or a hub; `hooks` are those in force."""
     known = {name for native in record["events"] if native in agent.events for name in agent.meanings(native)}
     return presence.is_any() or any(hook.event in known for hook in in_force_in(record, hooks))
 
@@ -67,7 +67,7 @@ def closes(event: str, closed: bool) -> bool:
 
 
 def missing(record: Mapping[str, Any], agent: Agent, hooks: Iterable[Hook]) -> list[str]:
-    """Return the agent's events that must be wired and are not."""
+    """Return the agent's events that must be wired but are not."""
     return [native for native in needed(agent, hooks) if native not in record["events"]]
 
 

@@ -1,9 +1,9 @@
 """The interpreters of hooks as `install` records them: files, and those behind the shims of version managers.
 
-pyenv, rbenv, nodenv, asdf, mise and others replace `python3` or `node` by a program of their own. A file of a
-cloned project (`.python-version`, `.tool-versions`) can make it fail, and a guard with it. So hooks find the
-interpreter that the shim starts outside of any project before they find the shim. Our own must not be in a temporary
-environment either.
+pyenv, rbenv, nodenv, asdf, mise and others replace `python3` or `node` with a program of their own. A file of a
+cloned project (`.python-version`, `.tool-versions`) can make it fail, and a guard with it. So on hooks' `PATH` the
+interpreter that the shim starts outside of any project comes before the shim. Our own interpreter must not be in a
+temporary environment either.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ..model import Hook
 
-# How each prints its own path.
+# The arguments with which each prints its own path.
 _PATH_ARGUMENTS = {
     "python3": ("-I", "-c", "import sys; print(sys.executable)"),
     "python": ("-I", "-c", "import sys; print(sys.executable)"),
@@ -56,7 +56,7 @@ def path_for_hooks(path: str) -> str:
 def files(path: str, more: Iterable[str] = ()) -> dict[str, str]:
     """Return the files of the common interpreters, and of `more`, as found on a `PATH`; for a shim, the real one.
 
-    A shim whose interpreter cannot be found out is left out.
+    A shim whose interpreter cannot be determined is left out.
     """
     found = {}
     for name in dict.fromkeys((*_COMMON, *more)):
@@ -115,7 +115,7 @@ def _behind(shim: str, arguments: tuple[str, ...]) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     real = os.fsdecode(asked.stdout).strip()
-    # it is found by its name, so it must have that name where it is
+    # it is looked up by name, so its file must have that name
     behind = os.path.join(os.path.dirname(real), os.path.basename(shim))
     is_one = asked.returncode == 0 and os.path.isabs(real) and entry_points.can_run(behind)
     return behind if is_one and os.path.dirname(behind) != os.path.dirname(shim) else None
@@ -123,7 +123,7 @@ def _behind(shim: str, arguments: tuple[str, ...]) -> str | None:
 
 _TEMPORARY = (
     *("/uv/archive-v", "/uv/environments-v", "/uv/builds-v"),
-    *("/.cache/pipx/", "/pipx/.cache/"),  # what `pipx run` makes, today and before
+    *("/.cache/pipx/", "/pipx/.cache/"),  # what current and earlier versions of `pipx run` create
     *("/build/", "/.tox/", "/.nox/"),
 )
 
@@ -134,7 +134,7 @@ def temporary() -> str | None:
         real = os.path.realpath(os.path.dirname(path))
         for part in _TEMPORARY:
             if part in path or part in real:
-                return f"{path} belongs to an environment that is thrown away"
+                return f"{path} belongs to a temporary environment"
         for place in dict.fromkeys(("/tmp", "/var/tmp", tempfile.gettempdir())):  # noqa: S108
             if (path + "/").startswith(place.rstrip("/") + "/"):
                 return f"{path} is in a temporary directory"

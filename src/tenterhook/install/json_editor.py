@@ -1,7 +1,7 @@
 """Hooks in JSON settings, with or without comments, edited so that everything else keeps its bytes.
 
-A scanner rather than a syntax tree: with its comments blanked out the text must satisfy `json`, which is as strict as
-the agents are, and then brackets and commas are all that is left to find.
+This is a scanner, not a syntax tree: with its comments blanked out, the text must satisfy `json`, which is as strict as
+the agents; then only brackets and commas are left to find.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def with_entries(
     *,
     flat: bool = False,
 ) -> Edited:
-    """Return the file in which the entries that are ours are exactly these; all else keeps its bytes and its place.
+    """Return the file in which our entries are exactly these; everything else keeps its bytes and its place.
 
     An existing entry stays where it is; the same call again changes nothing. `beside` are members that the file needs
     next to `hooks`. `created` is what an earlier call returned; what this one returns includes it. `flat` as above.
@@ -107,7 +107,7 @@ def without_entries(
     if "hooks" in created:
         document = _without_empty_member(document, (), "hooks")
     if FILE not in created or not any(document.hooks.values()):
-        # in a file that we created, hooks of others may by now need a member beside `hooks`
+        # in a file that we created, other hooks may need a member beside `hooks` by now
         for name in [name for name in reversed(document.value) if name in created and name != "hooks"]:
             document = _without_member(document, (), name)
     if FILE in created and not document.value and document.plain.strip() == document.text.strip() == "{}":
@@ -200,7 +200,7 @@ def _refuse_syntax(plain: str, error: json.JSONDecodeError) -> NoReturn:
     before = plain[: error.pos].rstrip()
     here = len(before) - 1 if before.endswith(",") else error.pos
     if re.match(r",\s*[\]}]", plain[here:]):
-        remedy = "remove the comma: the agents do not read the file with it either"
+        remedy = "remove the comma: agents cannot read the file with it either"
         raise EditRefused("not JSON: a comma after the last item", _line(plain, here), remedy) from None
     raise EditRefused(f"not JSON: {error.msg}", error.lineno, f"fix it at column {error.colno}") from None
 
@@ -214,7 +214,7 @@ def _refuse_shape(document: _Document) -> None:
         return
     if len(found) > 1:
         line = _line(document.text, found[1])
-        raise EditRefused('"hooks" occurs twice', line, "merge the two: the agent reads the last one only")
+        raise EditRefused('"hooks" occurs twice', line, "merge the two: the agent reads only the last one")
     hooks: Any = document.hooks
     if not isinstance(hooks, dict):
         line = _line(document.text, found[0])
@@ -223,7 +223,7 @@ def _refuse_shape(document: _Document) -> None:
     for event, at in document.pairs(found[0]):
         line = _line(document.text, at)
         if event in seen:
-            raise EditRefused(f'"{event}" occurs twice', line, "merge the two: the agent reads the last one only")
+            raise EditRefused(f'"{event}" occurs twice', line, "merge the two: the agent reads only the last one")
         if not isinstance(hooks[event], list):
             raise EditRefused(f'"{event}" of the hooks is not an array', line, f'write "{event}": [...]')
         seen.add(event)

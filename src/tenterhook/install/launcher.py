@@ -1,4 +1,4 @@
-"""The launcher: the file that agents run at each event, which finds a Tenterhook that works.
+"""The launcher: the file that agents run at each event, which finds a working Tenterhook.
 
 It contains everything that all installations of this account share, so that an agent's settings only name it.
 """
@@ -71,7 +71,7 @@ def text(python: str, bridge: str, others: Iterable[str], recorded: Mapping[str,
 def _machine() -> str:
     """Return an identifier of this machine among those that share the home directory, computed as in the launcher.
 
-    Containers have an id of their own, none, or that of their host; several without an id count as one machine.
+    Containers have their own id, none, or that of their host; all without an id count as one machine.
     """
     try:
         with open("/etc/machine-id", encoding="ascii", errors="replace") as file:
@@ -85,8 +85,8 @@ def _machine() -> str:
 def others(known: Iterable[str]) -> list[str]:
     """Return the interpreters to fall back on: known ones, and those where pipx and uv install them.
 
-    Only paths that this account or root, and no repository, can write to; except for the other names of the interpreter
-    that runs `install`, which the user chose, and whose name changes with a minor version.
+    Only paths that this account or root, and no repository, can write to. The exception are other names of the
+    interpreter that runs `install`: the user chose it, and its name changes with a minor version.
     """
     own = [os.path.join(os.path.dirname(sys.executable), name) for name in ("python3", "python")]
     tools = [os.path.join(places.home(), each) for each in _TOOLS]
@@ -102,7 +102,7 @@ def _may_be_started(python: str) -> bool:
     if not os.path.isabs(python) or project_root.repository_can_reach(os.path.dirname(python), ""):
         return False
     there = python
-    while not os.path.exists(there):  # what is missing can be created by those who can write to the directory above
+    while not os.path.exists(there):  # a missing path can be created by any account that can write to its parent
         there = os.path.dirname(there)
     return private_files.writable_by_others(there) is None
 

@@ -1,7 +1,7 @@
 """Installations for every account of a machine: launcher, records and agents' managed settings that belong to root.
 
-The launcher and the records are in `/etc/tenterhook`, the hooks in `/etc/agents/hooks`. What an event needs besides,
-such as the directories of the person, `dispatch` finds for the account that runs it.
+The launcher and the records are in `/etc/tenterhook`, the hooks in `/etc/agents/hooks`. `dispatch` finds everything
+else that an event needs, such as the user's directories, for the account that runs it.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _OF_ACCOUNT = ("home", "config", "state", "cache", "data", "agent_home")  # foun
 
 @contextmanager
 def machine() -> Iterator[None]:
-    """Have records, launcher and backups in the machine's directory, and the rest in the home of this account.
+    """Put records, launcher and backups in the machine's directory, and the rest in the home of this account.
 
-    No variable moves them: below `sudo` they may be those of the person.
+    Environment variables do not move them: under `sudo` they may be the invoking user's.
     """
     before = dict(places.FIXED)
     home = places.account_home()
@@ -96,7 +96,7 @@ def _check_path(path: str) -> None:
             needed = 0o005 if stat.S_ISDIR(found.st_mode) and at == spelt else 0o001
             if found.st_mode & needed != needed:
                 raise HookError(
-                    f"other accounts cannot run {spelt}: {at} is closed to them, so their agents could not call it",
+                    f"other accounts cannot run {spelt}: they have no access to {at}, so their agents cannot call it",
                     f"use {ADVICE}",
                 )
             if at == os.path.dirname(at):
@@ -105,14 +105,14 @@ def _check_path(path: str) -> None:
 
 
 def _is_writable(found: os.stat_result) -> bool:
-    """Whether another account than root could change a file or directory."""
+    """Whether an account other than root could change a file or directory."""
     is_open = not stat.S_ISLNK(found.st_mode) and found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     return found.st_uid != 0 or bool(is_open)
 
 
 def _writable(path: str) -> HookError:
     return HookError(
-        f"another account than root could change {path}, and with it what the machine's hooks do",
+        f"an account other than root could change {path}, and with it what the machine's hooks do",
         f"chown root: {path} && chmod go-w {path}; or use {ADVICE}",
     )
 
@@ -120,8 +120,8 @@ def _writable(path: str) -> HookError:
 def plan(agent: Agent, *, closed: bool | None = None, packs: Iterable[str] = ()) -> settings_change.SettingsChange:
     """Return what a managed installation of an agent would change. Raises `HookError` if it has no managed settings.
 
-    Calls of tools are always wired: hooks of persons and projects run there too. `closed` None: as before, else closed.
-    `packs`: sources that this installation adds, and that its removal removes.
+    Tool calls are always wired: hooks of users and projects run there too. `closed` None: as before, else closed.
+    `packs`: sources that this installation adds and its removal removes.
     """
     view = for_machine(agent)
     with machine():
@@ -136,7 +136,7 @@ def plan(agent: Agent, *, closed: bool | None = None, packs: Iterable[str] = ())
 
 
 def _check_beside(agent: Agent, change: settings_change.FileChange) -> None:
-    """Raise `HookError` if the administrator's file lacks something without which a person could switch hooks off."""
+    """Raise `HookError` if the administrator's file lacks a setting without which a user could disable hooks."""
     wanted_settings = managed_settings.of(agent)
     if wanted_settings.event_tables:
         return  # refused by the editor
@@ -146,14 +146,14 @@ def _check_beside(agent: Agent, change: settings_change.FileChange) -> None:
             there = document.get(name)
             if not isinstance(there, dict) or there.get(key) != wanted:
                 raise HookError(
-                    f"{change.path}: a person could switch hooks off, since its {name!r} has no {key!r}; "
+                    f"{change.path}: a user could disable hooks, since its {name!r} has no {key!r}; "
                     "nothing was changed",
                     f"add {json.dumps({key: wanted})[1:-1]} to {name!r} there",
                 )
 
 
 def _for_every_account(agent: Agent, record: dict[str, Any]) -> dict[str, Any]:
-    """Return a record without what is true of root's account alone."""
+    """Return a record without what applies to root's account only."""
     own = {key: value for key, value in record.items() if key not in _OF_ACCOUNT}
     neutral = {"steering": {"PATH": _PATH}, "environment": {}, "interpreters": {}, "others": [], "configs": []}
     about = {"agent_directory": agent.directory, "moved_by": managed_settings.of(agent).moved_by}
@@ -195,7 +195,7 @@ def remove_records() -> None:
 
 
 def problems(record: dict[str, Any]) -> Iterator[str]:
-    """Yield what keeps a managed installation from being called, or lets another account change it."""
+    """Yield what would keep a managed installation from being called or let another account change it."""
     agent = for_machine(AGENTS[record["host"]])
     settings = agent.settings()
     with machine():
@@ -204,7 +204,7 @@ def problems(record: dict[str, Any]) -> Iterator[str]:
         if not os.path.exists(path):
             yield f"{path} is missing"
         elif not private_files.owned_by_root(path):
-            yield f"another account than root could change {path}"
+            yield f"an account other than root could change {path}"
     try:
         with open(settings, "rb") as file:
             found = entries.found(agent, file.read())

@@ -30,7 +30,7 @@ def written(template: str, entries: Mapping[str, Any]) -> bytes:
     """Return the file that a template makes with these entries."""
     text = _INCLUDE.sub(lambda found: _template(found[1]), _template(template))
     text = _ENTRY.sub(lambda found: f"{entries[found[1]]['command']}\n" if found[1] in entries else "", text)
-    as_json = json.dumps(entries)  # which is JavaScript and Python as well: there are texts and numbers in it
+    as_json = json.dumps(entries)  # also valid as JavaScript and Python: it has only strings and numbers
     text = _ENTRIES.sub(lambda found: found[1] + as_json, text)
     first, comment = "", _COMMENTS.get(os.path.splitext(template)[1], "#")
     if text.startswith("#!"):
@@ -47,12 +47,12 @@ def with_entries(text: bytes | None, template: str, entries: Mapping[str, Any]) 
 
 
 def without_entries(text: bytes) -> bytes:
-    """Return nothing for a file of ours; another one stays."""
+    """Return empty content for a file of ours; any other file is returned as it is."""
     return b"" if is_ours(text) else text
 
 
 def entries_of(text: bytes) -> dict[str, Any]:
-    """Return the entries of a file of ours; empty if it is another one, or broken."""
+    """Return the entries of a file of ours; empty if it is not ours, or broken."""
     found = _ENTRIES.search(text.decode("utf-8", "replace")) if is_ours(text) else None
     try:
         entries = json.loads(found[2]) if found else {}
@@ -67,7 +67,7 @@ def is_ours(text: bytes) -> bool:
 
 
 def remove_bytecode(path: str) -> None:
-    """Remove what an agent's Python wrote beside a file of ours, which is removed."""
+    """Remove the byte code that an agent's Python wrote beside a file of ours."""
     stem, extension = os.path.splitext(path)
     cache = os.path.join(os.path.dirname(path), "__pycache__")
     if extension == ".py" and os.path.isdir(cache):

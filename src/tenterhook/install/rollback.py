@@ -1,4 +1,4 @@
-"""Undoing a command that was interrupted: files and directories become what they were."""
+"""Undoing a command that was interrupted: files and directories are restored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..basics import places
 
 
 class Rollback:
-    """What was there before a command changed it."""
+    """The state of files before a command changed them."""
 
     def __init__(self) -> None:
         self._files: dict[str, tuple[bytes, int]] = {}  # content and mode
@@ -21,7 +21,7 @@ class Rollback:
         self._parents: list[str] = []  # directories that were missing above those, the deepest first
 
     def keep(self, path: str) -> None:
-        """Keep a file, or a directory with all that is in it, as it is now; what is missing is deleted by `undo`."""
+        """Save a file, or a directory with its content, as it is now; what is missing now is deleted by `undo`."""
         if os.path.isdir(path) and not os.path.islink(path):
             self._entries[path] = set(os.listdir(path))
             for name in self._entries[path]:
@@ -42,14 +42,14 @@ class Rollback:
             above = os.path.dirname(above)
 
     def undo(self) -> None:
-        """Make everything what it was."""
+        """Restore everything."""
         for directory, names in self._entries.items():
             for name in set(os.listdir(directory)) - names if os.path.isdir(directory) else ():
                 _delete(os.path.join(directory, name))
         for path in self._missing:
             _delete(path)
         for path in self._parents:
-            with suppress(OSError):  # not empty: something else is there by now
+            with suppress(OSError):  # not empty: it has other files by now
                 os.rmdir(path)
         for path, (content, mode) in self._files.items():
             if not os.path.isfile(path) or Path(path).read_bytes() != content:

@@ -42,7 +42,7 @@ class FileChange(NamedTuple):
     before: bytes | None
     after: bytes | None
     created: frozenset[str] = frozenset()
-    directories: tuple[str, ...] = ()  # that were created for it, the deepest first
+    directories: tuple[str, ...] = ()  # created for it, the deepest first
     is_whole_plugin: bool = False  # a plug-in of ours that is written for the first time, or removed without edits
 
     @property
@@ -116,9 +116,9 @@ def plan(
 
 
 def plan_removal(agent: Agent, root: str | None) -> SettingsChange:
-    """Return what uninstalling would change in the files as they are now."""
+    """Return what uninstalling would change in the current files."""
     record = records.read(records.file(agent, root)) or {}
-    path = record.get("settings") or agent.settings(root)  # the agent's folder may be named elsewhere by now
+    path = record.get("settings") or agent.settings(root)  # the agent's folder may have moved since
     files = []
     for file, (template, _) in entries.plugin_files(agent, path, {}).items():
         text = _read(file)
@@ -149,7 +149,7 @@ def plan_removal(agent: Agent, root: str | None) -> SettingsChange:
 
 
 def _noted(agent: Agent, record: dict[str, Any], name: str) -> str:
-    """Return the path of a file of the agent's directory, as recorded: the directory may be elsewhere by now."""
+    """Return the recorded path of a file in the agent's directory, which may have moved since."""
     noted = [file["path"] for file in record.get("files", ()) if file["path"].endswith(f"/{name}")]
     return noted[0] if noted else os.path.join(agent.home(), name)
 
@@ -200,7 +200,7 @@ def apply(change: SettingsChange, *, removal: bool = False) -> None:
         known = records.all_records()
         ours = {file["path"] for record in known for file in record["files"]}
         if not removal:
-            # First: an entry without a launcher, and a launcher without a record, do not answer.
+            # First, since an entry without a launcher, or a launcher without a record, does not answer.
             own = change.agent.name, change.root
             now = [change.record, *(each for each in known if (each["host"], each["root"]) != own)]
             others = [python for each in now for python in (each["python"], *each.get("others", ()))]
@@ -221,7 +221,7 @@ def apply(change: SettingsChange, *, removal: bool = False) -> None:
 def revert(change: SettingsChange) -> None:
     """Undo `apply` in the agent's files. If one was changed meanwhile, only our entries are removed.
 
-    Records and the launcher are the caller's to restore.
+    The caller restores records and the launcher.
     """
     now = {file.path: _read(file.path) for file in change.files}
     if any(now[file.path] not in (file.before, file.after) for file in change.files):
@@ -312,7 +312,7 @@ def _read(path: str) -> bytes | None:
     try:
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_CLOEXEC)) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise HookError(f"{path} is not a regular file; nothing was changed", "make it a readable file")
+                raise HookError(f"{path} is not a regular file; nothing was changed", "replace it with a regular file")
             return file.read()
     except FileNotFoundError:
         if os.path.islink(path):
@@ -324,7 +324,7 @@ def _read(path: str) -> bytes | None:
 
 def _check_writable(change: FileChange) -> None:
     if _read(change.path) != change.before:
-        raise HookError(f"{change.path} was changed meanwhile; nothing was written", "try again")
+        raise HookError(f"{change.path} was changed in the meantime; nothing was written", "try again")
     target = os.path.realpath(change.path)
     if change.before is not None and not os.stat(target).st_mode & stat.S_IWUSR:
         raise HookError(f"{change.path} is read-only; nothing was changed", f"chmod u+w {change.path}")

@@ -33,7 +33,7 @@ class Source(NamedTuple):
 
     file: str
     places: tuple[str, ...] = ()
-    settings_of: str | None = None  # the agent whose settings it is; it runs these hooks itself
+    settings_of: str | None = None  # the agent whose settings these are; it runs these hooks itself
 
     def __str__(self) -> str:
         titles = [title(place) for place in self.places]
@@ -104,9 +104,9 @@ def runs_itself(agent: Agent, file: str, root: str | None) -> bool:
 
 
 def _agents_own(root: str) -> tuple[list[Source], list[Problem]]:
-    """Return the settings of agents that are sources of hooks (PROTOCOL 2), as far as they exist.
+    """Return the existing settings of agents that are sources of hooks (PROTOCOL 2).
 
-    One that the environment moved into a repository is not used.
+    Settings that an environment variable moved into a repository are not used.
     """
     found, problems = [], []
     for agent in sorted(AGENTS.values(), key=lambda agent: agent.name):
@@ -114,7 +114,7 @@ def _agents_own(root: str) -> tuple[list[Source], list[Problem]]:
         if not agent.is_hook_source or not os.path.isfile(file):
             continue
         if os.environ.get(agent.variable or "") and project_root.repository_can_reach(file, root):
-            message = f"{agent.variable} names a folder that a repository can change; its hooks are not used"
+            message = f"{agent.variable} points to a folder that a repository can change; its hooks are not used"
             remedy = f"unset {agent.variable}, or name the file with --config"
             problems.append(Problem("moved-into-repository", file, None, None, message, remedy))
             continue

@@ -29,7 +29,7 @@ class Changed(NamedTuple):
     def __str__(self) -> str:
         if self.left:
             what = ", ".join(self.left)
-            return f"not wired in {self.agent.title}: {what}; tenterhook install {self.agent.name} says why"
+            return f"not wired in {self.agent.title}: {what}; to see why: tenterhook install {self.agent.name}"
         what = ", ".join(self.wired) or _REFUSAL
         return f"wired in {self.agent.title}: {what}; restart it if it is running"
 
@@ -72,7 +72,7 @@ def _note_interpreters(agent: Agent, record: dict[str, Any], hooks: Iterable[Hoo
 
 @contextmanager
 def settings_where_they_were(agent: Agent, record: dict[str, Any]) -> Iterator[None]:
-    """Set the variable that moves an agent's settings as it was at install."""
+    """Set the variable that moves an agent's settings to its value at install."""
     if agent.variable is None:
         yield
         return

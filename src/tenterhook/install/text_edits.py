@@ -1,7 +1,7 @@
-"""Editing a list inside a text so that all else keeps its bytes, and what JSON and TOML settings have in common.
+"""Editing a list inside a text so that everything else keeps its bytes, and what JSON and TOML settings share.
 
 Inserting and removing are inverse: the text before an item of ours, back to the last comment, comma or bracket, is
-ours; the text behind it is not.
+ours; the text after it is not.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def listing_at(plain: str, at: int, comments: tuple[tuple[int, int], ...], token
 
 
 def appended(text: str, listing: Listing, item: str, tail: str = "") -> str:
-    """Return the text with an item, with its white space, behind the last one of a list and its comments."""
+    """Return the text with an item, with its white space, after the last one of a list and its comments."""
     end = listing.items[-1][1] if listing.items else listing.opening
     behind = listing.commas[-1] + 1 if listing.ends_with_comma else end
     comment = listing.comment_between(end, listing.closing)

@@ -1,8 +1,9 @@
 """Entries of ours in a TOML file; everything else keeps its bytes.
 
 Hooks in an agent's settings are a block between two markers at the end of the file, entries of `hooks.toml` are tables
-at its end. Both are removed as the very text that was added. What an agent has rewritten since, or a person has written
-as an inline array, is edited with tomlkit. `tomllib` checks each result: it has our entries and all else as it was.
+at its end. Both are removed as exactly the text that was added. What an agent has rewritten since, or a user has
+written as an inline array, is edited with tomlkit. `tomllib` checks each result: it has our entries, and everything
+else is unchanged.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def with_tables(
     there = _tables(body, at)
     if diff_entries(there, entries, is_ours) == ([], []):
         return text
-    end = "" if not body or body.endswith("\n") else newline_of(body)  # which the last line does not have
+    end = "" if not body or body.endswith("\n") else newline_of(body)  # missing after the last line
     body += end
     edited = _in_place(body, at, entries, is_ours)
     if edited is None:
@@ -105,7 +106,7 @@ def _with(body: str, at: tuple[str, ...], entries: list[dict[str, Any]], is_ours
     if not _means(edited, expected) or _without(edited, at, is_ours) != body:
         name = ".".join(at)
         remedy = f"write {''.join(f'[{key}] and ' for key in at[:-1])}[[{name}]] as tables of their own, not inline"
-        message = f"`{name}` is written in a way that cannot be edited and restored"
+        message = f"`{name}` is written in a form that cannot be edited and restored"
         raise EditRefused(message, line_of(body, at[0]), remedy)
     return edited
 
@@ -175,7 +176,7 @@ def _with_tomlkit(body: str, at: tuple[str, ...], remove: Sequence[int], entries
             del parent[at[-1]]
         return tomlkit.dumps(document)
     except (TOMLKitError, LookupError, TypeError, ValueError, AttributeError, RecursionError):
-        return body  # which is checked, and refused
+        return body  # the caller's check refuses it
 
 
 def parsed(text: str) -> dict[str, Any]:

@@ -27,7 +27,7 @@ def given(trust: TrustTable, config: bytes) -> dict[str, str]:
         state = state.get(name, {})
         if not isinstance(state, dict):
             line = toml_editor.line_of(text, name)
-            raise text_edits.EditRefused(f"`{name}` is not a table", line, "make it one; the agent cannot read it")
+            raise text_edits.EditRefused(f"`{name}` is not a table", line, "make it a table; the agent cannot read it")
     return {key: str(value.get(trust.field)) for key, value in state.items() if isinstance(value, dict)}
 
 
@@ -46,7 +46,7 @@ def with_hashes(trust: TrustTable, config: bytes, hashes: dict[str, str], old: I
     edited = text_edits.encoded(bom, body)
     try:
         found = given(trust, edited)
-    except text_edits.EditRefused:  # a table on one line takes no more keys
+    except text_edits.EditRefused:  # no keys can be added to an inline table
         found = {}
     if any(found.get(key) != digest for key, digest in hashes.items()):
         parents = trust.table.split(".")

@@ -1,7 +1,7 @@
 """A name in a list of a YAML file; everything else keeps its bytes.
 
-Adding and removing are inverse: a line behind that of the key, or an item of a list in brackets. PyYAML says where the
-nodes are and checks each result: all else is as it was. What cannot be edited and restored like that is refused.
+Adding and removing are inverse: a line after that of the key, or an item of a list in brackets. PyYAML locates the
+nodes and checks each result: everything else is unchanged. What cannot be edited and restored like that is refused.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def with_item(text: bytes, keys: Sequence[str], item: str, created: frozenset[st
     if not _differs_by(body, edited, keys, item) or _removed(edited, keys, item, made) != body:
         path = ".".join(keys)
         remedy = f"write `{path}` as a list with one `- name` on each line, or add {item} to it yourself"
-        if not _path(_composed(body), keys) and not body.endswith("\n"):  # its last line is one of a text
+        if not _path(_composed(body), keys) and not body.endswith("\n"):  # its last line is part of a block scalar
             remedy = "end its last line with a newline"
         raise EditRefused(f"`{path}` cannot be edited and restored here", _line(body, keys), remedy)
     return Edited(encoded(bom, edited), created | made)
@@ -153,7 +153,7 @@ def _path(root: Any, keys: Sequence[str]) -> list[_Place]:
     path: list[_Place] = []
     node = root
     for key in keys:
-        # of a key that is there twice, the last counts
+        # of a duplicate key, the last counts
         found = [each for each in _entries(node) if isinstance(node, yaml.MappingNode) and _name(each) == key]
         if not found:
             break
@@ -238,7 +238,7 @@ def _rest(value: Any, keys: Sequence[str], item: str) -> Any:
 
 def _same(one: Any, other: Any, known: set[tuple[int, int]]) -> bool:
     """Return whether two documents are equal; `known` are the pairs that were compared, since aliases share values."""
-    if type(one) is not type(other):  # 1, 1.0 and true are equal
+    if type(one) is not type(other):  # 1, 1.0 and True compare equal
         return False
     if (id(one), id(other)) in known:
         return True

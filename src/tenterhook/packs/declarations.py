@@ -68,7 +68,7 @@ def read(directory: str, layer: str, *, repairs: bool = False) -> Declarations:
 def write(declared: Declarations, source: str, changed: tuple[NamedPack, LockedPack] | None) -> None:
     """Add or replace the pack of a source in `hooks.toml` and the lock; with None, remove it.
 
-    Each file is the old or the new one at any time. The lock has both entries first, so that no pack is without one.
+    Each file is replaced atomically. The lock first has both entries, so that no pack is ever without one.
     """
     before = [locked for _, locked in declared.packs if locked]
     after = [each for each in before if each.source != source] + ([changed[1]] if changed else [])
@@ -102,6 +102,6 @@ def _entry(pack: NamedPack) -> dict[str, Any]:
 
 
 def same_names(declared: Declarations, pack: NamedPack, locked: LockedPack) -> list[str]:
-    """Return the hooks of a pack whose names hooks of other packs there have."""
+    """Return the hooks of a pack that have the same name as a hook of another pack there."""
     others = [each for each in declared.packs if each[0].source != pack.source]
     return sorted({name for name, _, other in packs.names_twice([*others, (pack, locked)]) if other == locked.name})

@@ -1,6 +1,6 @@
 """Git for packs: fetching a source into a bare repository of ours, and reading a revision there. Nothing of it is run.
 
-The person's own git configuration applies, for credentials and mirrors (`url.….insteadOf`); hooks, filters, external
+The user's own git configuration applies, for credentials and mirrors (`url.….insteadOf`); hooks, filters, external
 diffs and protocols that run commands do not.
 """
 
@@ -41,7 +41,7 @@ class Entry(NamedTuple):
 
 
 class Revision(NamedTuple):
-    """A revision that a name stands for now."""
+    """A revision that a name currently refers to."""
 
     rev: str
     commit: str
@@ -69,7 +69,7 @@ class Repository:
         refs = (f"+refs/heads/*:{_HEADS}*", f"+refs/tags/*:{_TAGS}*", "+HEAD:refs/pack/HEAD")
         command = self._command("fetch", "--quiet", "--prune", "--no-write-fetch-head", self._address, *refs)
         with tempfile.TemporaryFile() as said:
-            process = subprocess.Popen(  # git, with a source that the person named
+            process = subprocess.Popen(  # git, with a source that the user named
                 command, env=_environment(), stdin=subprocess.DEVNULL, stderr=said, start_new_session=True
             )
             watch = _SizeWatch(self._directory, process)
@@ -93,11 +93,11 @@ class Repository:
             why = re.sub(r"^(fatal|error): ", "", lines[0]) if lines else f"git ended with {status}"
             raise HookError(
                 f"{self.source} cannot be fetched: {why}",
-                "check the address and your access; what is in the store stays in force",
+                "check the address and your access; fetched packs stay in force",
             )
 
     def resolve(self, rev: str) -> Revision:
-        """Return what a tag, branch or commit stands for; without a name, the source's default branch."""
+        """Return the revision of a tag, branch or commit; without a name, of the source's default branch."""
         for name in (f"{_TAGS}{rev}", f"{_HEADS}{rev}", rev) if rev else ("refs/pack/HEAD",):
             if rev and name == rev and not re.fullmatch(r"[0-9a-f]{7,64}", rev):
                 break
@@ -107,12 +107,13 @@ class Repository:
                 is_tag = bool(tag) and self._ask("cat-file", "-t", tag) == "tag"
                 return self._revision(rev, found, tag if is_tag else "")
         known = ", ".join(self.tag_names()[:5])
-        raise HookError(f"{self.source} has no {rev or 'commit'}", f"its newest tags: {known}" if known else "see rev")
+        remedy = f"its newest tags: {known}" if known else "check rev in hooks.toml"
+        raise HookError(f"{self.source} has no {rev or 'commit'}", remedy)
 
     def _revision(self, rev: str, commit: str, tag: str = "") -> Revision:
         tree = self._ask("rev-parse", "--verify", "--quiet", f"{commit}:{self.below}")
         if tree is None or self._ask("cat-file", "-t", tree) != "tree":
-            raise HookError(f"{self.source}: {rev or commit[:12]} has no directory {self.below}", "see what is after #")
+            raise HookError(f"{self.source}: {rev or commit[:12]} has no directory {self.below}", "fix what is after #")
         date = self._ask("log", "-1", "--format=%ct", commit) or "0"
         if tag:
             tagged = re.search(r"^tagger .* (\d+) [+-]\d+$", self._ask("cat-file", "tag", tag) or "", re.MULTILINE)
@@ -159,7 +160,7 @@ class Repository:
             at = head + entry.size + 1
 
     def signer(self, revision: Revision, keys: Sequence[str]) -> str:
-        """Return the key that signed a tag or commit, of those that are trusted; empty if none of them did."""
+        """Return the trusted key that signed a tag or commit; empty if there is none."""
         for key in keys:
             with tempfile.NamedTemporaryFile("w", prefix="tenterhook-signers-") as allowed:
                 allowed.write(f'* namespaces="git" {key}\n')
@@ -198,7 +199,7 @@ class Repository:
 
 
 class _SizeWatch:
-    """Ends a fetch whose repository becomes too large: git has no limit of its own for that."""
+    """Stops a fetch whose repository becomes too large: git has no such limit of its own."""
 
     def __init__(self, directory: str, process: subprocess.Popen[bytes]) -> None:
         self.is_exceeded = False

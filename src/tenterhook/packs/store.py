@@ -37,7 +37,7 @@ class PackFile(NamedTuple):
 
 
 class SourceFile(NamedTuple):
-    """One file of a pack: its bytes, or where a link leads."""
+    """One file of a pack: its bytes, or the target of a link."""
 
     path: str
     data: bytes
@@ -49,7 +49,7 @@ def fetch(source: str, rev: str, layer: str, signers: Iterable[str] = ()) -> Loc
     """Fetch a pack into the store and return its entry for the lock. Raises `HookError` if it cannot be used."""
     if is_folder(source):
         if rev:
-            raise HookError(f"{source} is no git repository, so it has no {rev}", "leave the revision out")
+            raise HookError(f"{source} is not a git repository, so it has no revision {rev}", "leave the revision out")
         files = list(_read_folder(source))
         return _stored(source, Revision("", "", ""), files, layer)
     repository = Repository(source)
@@ -64,7 +64,7 @@ def fetched(repository: Repository, revision: Revision, layer: str, signers: Ite
     if keys and not signer:
         named = revision.rev or revision.commit[:12]
         message = f"{named} of {repository.source} is not signed by a key that you trust for this source"
-        raise HookError(message, "have it signed, or trust its key: tenterhook trust --source URL --signer KEY")
+        raise HookError(message, "get it signed, or trust its key: tenterhook trust --source URL --signer KEY")
     pack = _stored(repository.source, revision, _read_revision(repository, revision.tree), layer)
     return pack._replace(signer=signer)
 
@@ -82,7 +82,7 @@ def _read_revision(repository: Repository, tree: str) -> list[SourceFile]:
     for entry in entries:
         is_wanted = entry.path == PACK_FILE or _is_below(entry.path, folders)
         if entry.mode == _SUBMODULE and (is_wanted or not folders or _may_hold_hooks(entry.path)):
-            raise HookError(f"{repository.source}: {entry.path} is a submodule", "put the files themselves there")
+            raise HookError(f"{repository.source}: {entry.path} is a submodule", "commit the files themselves")
         if entry.mode == _LINK and not is_wanted:
             _refuse_link(repository.source, entry.path)
         if is_wanted:
@@ -118,20 +118,20 @@ def _read_folder(source: str) -> Iterable[SourceFile]:
 
 
 def _may_hold_hooks(path: str) -> bool:
-    """Whether hooks would be expected at a path: `hooks` and what is directly in it."""
+    """Whether a path may hold hooks: `hooks` and what is directly in it."""
     return path == "hooks" or os.path.dirname(path) == "hooks"
 
 
 def _refuse_link(source: str, path: str) -> None:
     if _may_hold_hooks(path):
         raise HookError(
-            f"{source}: {path} is a link, which could lead out of the pack", "put the files themselves there"
+            f"{source}: {path} is a link, which could point outside the pack", "commit the files themselves"
         )
 
 
 def _refuse_large(source: str, size: int) -> None:
     if size > _LARGEST:
-        raise HookError(f"the hooks of {source} hold more than {_LARGEST >> 20} MiB", "keep data outside of hooks")
+        raise HookError(f"the hooks of {source} are larger than {_LARGEST >> 20} MiB", "keep data outside the hooks")
 
 
 def _hook_folders(paths: Iterable[str]) -> list[str]:
@@ -188,27 +188,27 @@ def _pack_file(source: str, files: Iterable[SourceFile]) -> PackFile:
     if found is None:
         return PackFile(name)
     if found.is_link:
-        raise HookError(f"{PACK_FILE} of {source} is a link", "put the file itself there")
+        raise HookError(f"{PACK_FILE} of {source} is a link", "commit the file itself")
     try:
         document: Mapping[str, Any] = tomllib.loads(found.data.decode().replace("\r\n", "\n"))
     except ValueError as error:
-        raise HookError(f"{PACK_FILE} of {source} is not valid TOML: {error}", "fix it there") from None
+        raise HookError(f"{PACK_FILE} of {source} is not valid TOML: {error}", "fix that file") from None
     if "packs" in document:
         raise HookError(
-            f"{PACK_FILE} of {source} names other packs, which a pack cannot", "name each of them in hooks.toml"
+            f"{PACK_FILE} of {source} names other packs, which is not supported", "name each of them in hooks.toml"
         )
     for key in ("name", "description", "requires"):
         if not isinstance(document.get(key, ""), str):
-            raise HookError(f"{PACK_FILE} of {source}: '{key}' is not a text", "fix it there")
+            raise HookError(f"{PACK_FILE} of {source}: '{key}' is not a string", "fix it in that file")
     hooks = document.get("hooks")
     if hooks is not None and not (isinstance(hooks, list) and all(isinstance(each, str) for each in hooks)):
-        raise HookError(f"{PACK_FILE} of {source}: 'hooks' is not a list of names", "fix it there")
+        raise HookError(f"{PACK_FILE} of {source}: 'hooks' is not a list of names", "fix it in that file")
     requires = document.get("requires", "")
     if requires and not _version(requires):
-        raise HookError(f"{PACK_FILE} of {source}: 'requires' is no version: {requires}", 'write requires = "0.2"')
+        raise HookError(f"{PACK_FILE} of {source}: 'requires' is not a version: {requires}", 'write requires = "0.2"')
     if requires and _version(requires) > _version(__version__):
         raise HookError(
-            f"{source} needs Tenterhook {requires}; this is {__version__}", "upgrade Tenterhook, or take an older rev"
+            f"{source} needs Tenterhook {requires}; this is {__version__}", "upgrade Tenterhook, or use an older rev"
         )
     return PackFile(
         document.get("name") or name, document.get("description", ""), requires, None if hooks is None else tuple(hooks)
@@ -216,15 +216,15 @@ def _pack_file(source: str, files: Iterable[SourceFile]) -> PackFile:
 
 
 def _version(text: str) -> tuple[int, ...]:
-    """Return the numbers of a version; empty if it is none."""
+    """Return the numbers of a version; empty if it is not one."""
     numbers = re.match(r"\d+(\.\d+){0,2}", text.strip().removeprefix(">=").strip())
     return tuple(map(int, numbers[0].split("."))) if numbers else ()
 
 
 def _write(above: str, relative: str, file: SourceFile) -> None:
-    """Write one file as the store has it: only the executable bit is carried over."""
+    """Write one file to the store: of its mode, only the executable bit is kept."""
     if any(part in ("", ".", "..") for part in relative.split("/")):
-        raise HookError(f"{relative}: no such file name can be stored", "rename it")
+        raise HookError(f"{relative}: a file with this name cannot be stored", "rename it")
     target = f"{above}/{relative}"
     os.makedirs(os.path.dirname(target), exist_ok=True)
     if file.is_link:
@@ -232,7 +232,7 @@ def _write(above: str, relative: str, file: SourceFile) -> None:
         return
     if file.data.startswith(b"#!") and file.data.partition(b"\n")[0].endswith(b"\r"):
         raise HookError(
-            f"{relative} has Windows line endings: the system does not find its interpreter",
+            f"{relative} has Windows line endings: the system cannot find its interpreter",
             "commit it with line feeds: '*.sh text eol=lf' in .gitattributes",
         )
     with open(target, "xb") as stream:
@@ -255,7 +255,7 @@ def _locked_hook(source: str, folder: str, layer: str) -> LockedHook:
 
 
 def _move(temporary: str, target: str, hooks: Iterable[LockedHook]) -> None:
-    """Move a tree to its place; one that is there and differs from what was fetched is replaced."""
+    """Move a tree to its place, replacing one that differs from what was fetched."""
     if os.path.isdir(target):
         if all(packs.difference(f"{target}/{hook.name}", hook.digest) is None for hook in hooks):
             return
@@ -263,7 +263,7 @@ def _move(temporary: str, target: str, hooks: Iterable[LockedHook]) -> None:
     try:
         os.rename(temporary, target)
     except OSError:
-        if not os.path.isdir(target):  # else another process was quicker
+        if not os.path.isdir(target):  # else another process was faster
             raise
 
 

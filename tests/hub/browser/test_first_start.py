@@ -166,7 +166,7 @@ def test_an_agent_that_is_not_guarded_is_named_with_what_connects_it(
     expect(agent).to_contain_text("tenterhook install claude-code")
     installed = tenterhook("install", "claude-code", "--no-daemon")
     assert installed.returncode == 0, installed.stderr
-    expect(agent).to_contain_text("asks here before each call that it would ask its person about")
+    expect(agent).to_contain_text("asks here before each call that it would ask its user about")
     assert tenterhook("uninstall", "claude-code", "--yes").returncode == 0
     expect(agent).to_contain_text("does not ask here")
 
@@ -265,7 +265,7 @@ def test_blocked_notifications_are_said_with_what_to_do(started: Page) -> None:
     live(started)
     ask = started.get_by_role("button", name="Notify me")
     ask.click()  # a browser without windows denies
-    expect(started.locator("#notify")).to_contain_text("Notifications are blocked. To allow them, open the browser’s")
+    expect(started.locator("#notify")).to_contain_text("Notifications are blocked. Allow them in the browser’s")
     expect(ask).to_be_hidden()
 
 
@@ -276,5 +276,5 @@ def test_without_tls_the_page_says_why_it_cannot_notify(home: Path, context: Bro
     shown = typed("hub", "start", "--no-open")
     link = qr_codes.read(shown).replace(f"http://127.0.0.1:{port}", url)
     page = entered(context, link)
-    expect(page.locator("#notify")).to_contain_text("This page cannot notify you: browsers allow it over https only")
+    expect(page.locator("#notify")).to_contain_text("This page cannot notify you: browsers allow that over https only")
     expect(page.get_by_role("button", name="Notify me")).to_be_hidden()

@@ -168,7 +168,7 @@ def test_a_click_just_after_something_moved_is_not_taken(page: Page, agent: Agen
     expect(button).to_be_visible()
     click = "new MouseEvent('click', { detail: 1, bubbles: true, cancelable: true })"
     page.evaluate(f"moved = performance.now(), document.querySelector('button[value=once]').dispatchEvent({click})")
-    expect(page.get_by_role("alert")).to_have_text("The page has just changed. Look again, then answer.")
+    expect(page.get_by_role("alert")).to_have_text("The page has just changed. Check it again, then answer.")
     assert agent.answer(asked, wait=0)["state"] == "open"
     page.evaluate("moved = -1e6")
     button.click()
@@ -221,7 +221,7 @@ def test_what_is_too_long_for_a_card_is_approved_where_all_of_it_is_seen(page: P
     card = page.locator(f"#r-{asked}")
     expect(card.get_by_label("Dangers")).to_contain_text("rm -rf /")
     expect(card.get_by_role("button", name="Approve once")).to_have_count(0)
-    card.get_by_role("link", name="Read all of it to approve").click()
+    card.get_by_role("link", name="Read it all to approve").click()
     expect(page.locator("pre.command")).to_contain_text("echo 199\nrm -rf /")
     page.get_by_role("button", name="Approve once").click()
     assert agent.answer(asked)["answer"]["approved"] is True

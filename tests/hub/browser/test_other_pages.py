@@ -161,7 +161,7 @@ def test_a_new_token_is_shown_once_and_worthless_when_revoked(hub: Hub, page: Pa
         page.get_by_text("Create a token").click()
         page.locator("#add-token").get_by_label("Name").fill("build-7")
         page.get_by_role("button", name="Create the token").click()
-        expect(page.get_by_text("there is a token build-7 already", exact=False)).to_be_visible()
+        expect(page.get_by_text("there is already a token build-7", exact=False)).to_be_visible()
         page.goto(f"{hub.url}/people")
         page.get_by_role("button", name="Revoke build-7").click()
         expect(page.get_by_text("build-7")).to_have_count(0)
@@ -295,6 +295,6 @@ def test_without_tls_a_page_from_another_machine_says_that_nobody_signs_in_there
     page.get_by_label("Name").fill("bjarne")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("alert")).to_contain_text("A person from another machine needs TLS.")
+    expect(page.get_by_role("alert")).to_contain_text("People on other machines need TLS.")
     assert context.cookies() == []
     context.close()

@@ -22,7 +22,7 @@ def whole(body: dict[str, Any], turn: Turn) -> dict[str, Any]:
         name, given = call.tool, call.input
         blocks.append({"type": "tool_use", "id": f"toolu_{call.id}", "name": name, "input": given})
     return {
-        "id": f"msg_{uuid4().hex}",  # Claude Code takes equal ids for one message
+        "id": f"msg_{uuid4().hex}",  # Claude Code treats equal ids as one message
         "type": "message",
         "role": "assistant",
         "model": body.get("model", "scripted"),

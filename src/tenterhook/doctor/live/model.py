@@ -36,7 +36,7 @@ _COUNTS = {"/messages/count_tokens": {"input_tokens": 100}, ":countTokens": {"to
 class ModelRequest(NamedTuple):
     """A request of an agent; times are `time.monotonic()`."""
 
-    at: float  # when all of it had arrived
+    at: float  # when it had arrived completely
     answered: float  # when the last of the answer had been sent
     path: str
     protocol: str | None
@@ -75,7 +75,7 @@ class ScriptedModel:
             return sorted(self._done, key=lambda request: request.at)
 
     def settle(self, seconds: float = 5) -> None:
-        """Wait for requests under way: an agent may end before its last one is recorded here."""
+        """Wait for requests in progress: an agent may exit before its last one is recorded here."""
         with self._changed:
             self._changed.wait_for(lambda: self._open == 0, seconds)
 

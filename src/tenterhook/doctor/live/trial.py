@@ -66,8 +66,8 @@ def run(
     """Run an agent once, or twice to resume, and return when every process it started has ended.
 
     Its home is prepared first. `script` is for a model of its own unless a `model` is given. Processes that the agent
-    leaves running have `grace` seconds to end. The agent does not inherit the caller's environment. It is ended early
-    if `stop` says so.
+    leaves running have `grace` seconds to exit. The agent does not inherit the caller's environment. It is stopped
+    early if `stop` returns true.
     """
     with ExitStack() as stack:
         model = model or stack.enter_context(ScriptedModel(script))

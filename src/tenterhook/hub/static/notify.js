@@ -1,22 +1,22 @@
-// Notifications of new requests while the inbox is open in another tab or window. What is to be run is not in them.
+// Notifications of new requests while the inbox is open in another tab or window. They do not contain what would run.
 "use strict";
-let notifying; // the part of the inbox that says whether it notifies
+let notifying; // the part of the inbox that shows whether notifications are on
 const shown = new Map(); // request id → a promise: its notification is there
 
 function whyNot() {
   if (!window.isSecureContext) {
-    return "This page cannot notify you: browsers allow it over https only. In a terminal: tenterhook hub share";
+    return "This page cannot notify you: browsers allow that over https only. Set it up: tenterhook hub share";
   }
   if (!("Notification" in window) || !("serviceWorker" in navigator)) {
     return "This browser cannot notify you of new requests. A webhook can (People).";
   }
   if (Notification.permission === "denied") {
-    return "Notifications are blocked. To allow them, open the browser’s settings for this site.";
+    return "Notifications are blocked. Allow them in the browser’s settings for this site.";
   }
   return "";
 }
 
-// The page's script calls this when its content is there.
+// The page's script calls this when its content has loaded.
 function showNotifying(trouble = whyNot()) {
   notifying = document.querySelector("#notify");
   if (!notifying) return;
@@ -34,12 +34,12 @@ async function worker() {
   return navigator.serviceWorker.ready;
 }
 
-// And these two for each request that arrives, and for each that ends.
+// And these two for each request that arrives or ends.
 function notifyOf(id, title, machine) {
   if (!notifying || whyNot() || Notification.permission !== "granted" || document.hasFocus()) return;
   const options = { body: "on " + machine, tag: id, data: { id }, icon: "/static/icon.svg", requireInteraction: true };
   const done = worker().then((ready) => ready.showNotification("Approval needed: " + title, options));
-  shown.set(id, done.catch(() => showNotifying("This browser has refused to notify you of a request.")));
+  shown.set(id, done.catch(() => showNotifying("This browser refused to notify you of a request.")));
 }
 
 async function notifyNoMore(id) {

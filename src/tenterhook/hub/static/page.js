@@ -5,7 +5,7 @@ const one = (selector, root = document) => root.querySelector(selector);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const KEY = "tenterhook-key";
 let main, kinds, skew, hasCards;
-const UNSETTLED = 400; // ms after something moved, in which a click may be meant for what was there before
+const UNSETTLED = 400; // ms after something moved, in which a click may be meant for the previous content
 let moved = -UNSETTLED;
 
 function say(text) {
@@ -95,7 +95,7 @@ function count() {
   if (one("#open")) document.title = document.title.replace(/^(\(\d+\) )?/, waiting ? "(" + waiting + ") " : "");
 }
 
-// -- the sign-in: a cookie, which every server on this host gets, and a key, which only pages of this origin can read
+// -- the sign-in: a cookie, which every server on this host receives, and a key that only pages of this origin can read
 
 function signIn() {
   location.replace("/sign-in?next=" + encodeURIComponent(location.pathname + location.search));
@@ -290,10 +290,10 @@ async function listen() {
       rest = events.pop();
       events.forEach(received);
     }
-  } catch { /* as if it had ended */ }
+  } catch { /* treated like the end of the stream */ }
   mine.isOpen = false;
   if (mine.signal.aborted) return;
-  lost("The connection to the hub is lost; what you see may be out of date. Trying again…");
+  lost("The connection to the hub was lost; this page may be out of date. Trying again…");
   setTimeout(() => mine === stream && listen(), pause);
   pause = Math.min(pause * 2, 10000);
 }
@@ -323,7 +323,7 @@ document.addEventListener("click", (event) => {
   const card = event.detail && event.target.closest(".answers")?.closest(".card"); // no detail: a key, not a click
   if (!card || performance.now() - moved >= UNSETTLED) return;
   event.preventDefault();
-  one(".trouble", card).textContent = "The page has just changed. Look again, then answer.";
+  one(".trouble", card).textContent = "The page has just changed. Check it again, then answer.";
 });
 
 document.addEventListener("submit", async (event) => {
@@ -342,9 +342,9 @@ document.addEventListener("submit", async (event) => {
   card.ariaBusy = "true";
   try {
     const reply = await fetched(form.action, { method: "POST", body: fields });
-    if (!reply.ok && reply.status !== 409) throw new Error("The hub refused that (" + reply.status + ").");
+    if (!reply.ok && reply.status !== 409) throw new Error("The hub refused the answer (" + reply.status + ").");
     const fresh = parse(await reply.text()).firstElementChild;
-    if (fresh.dataset.state === "open") throw new Error("The hub did not accept that. Reload the page, look again.");
+    if (fresh.dataset.state === "open") throw new Error("The hub did not accept the answer. Reload the page and check the request again.");
     place(fresh, true);
   } catch (error) {
     const known = error instanceof Error && error.message.startsWith("The hub");
@@ -392,7 +392,7 @@ if (enter && location.hash.length > 1) {
   enter.requestSubmit();
 }
 
-// -- begin, with the content that is there now
+// -- begin, with the current content
 
 function begin() {
   main = one("#main");

@@ -1,5 +1,5 @@
-// The service worker: shows the notifications of an open page, which phones allow to no page itself. It
-// fetches, caches and answers nothing: it never sees the key of a sign-in.
+// The service worker: shows the notifications of an open page, because phones do not let the page itself do so.
+// It fetches, caches and answers nothing: it never sees the key of a sign-in.
 "use strict";
 addEventListener("install", () => skipWaiting());
 addEventListener("activate", (event) => event.waitUntil(clients.claim()));

@@ -1,5 +1,5 @@
 #!/usr/bin/env -S python3 -I
-"""When the agent is about to stop: were source files changed, and are there tests for them? Do they pass?"""
+"""When the agent is about to stop: were source files changed, does the project have tests, and do they pass?"""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def session_began() -> float | None:
 class Repository:
     """A repository whose files, index and commits git may read, and none of its settings.
 
-    Settings can name programs: filters, monitors, hooks, drivers, helpers, other settings to read. So git is not shown
-    them. It is given an empty repository of ours, which borrows index and objects.
+    Settings can name programs: filters, monitors, hooks, drivers, helpers, other settings to read. So git does
+    not see them: it is given an empty repository of ours, which borrows index and objects.
     """
 
     def __init__(self, root: str, private: str) -> None:
@@ -178,7 +178,7 @@ def repository_around(directory: str) -> Repository | None:
 
 
 def git_program(root: str) -> str | None:
-    """Git as it is installed: never a program that lies in the project."""
+    """The installed git: never a program in the project."""
     for place in os.get_exec_path():
         program = os.path.join(place, "git")
         is_projects = os.path.realpath(program).startswith(root.rstrip("/") + "/") or place.startswith(root + "/")
@@ -188,7 +188,7 @@ def git_program(root: str) -> str | None:
 
 
 def read_text(path: str) -> str:
-    """The text of a file; empty if it is none that can be read."""
+    """The text of a file; empty if it cannot be read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe is not waited for
     except OSError:
@@ -236,7 +236,7 @@ def run_tests(directory: str, changed: list[str], metadata: dict[str, Any]) -> i
         return 0
     command = metadata.get("command") or test_command(directory)
     if not command:
-        print("There are changes, and no way to test them was found. Add tests.", file=sys.stderr)
+        print("There are changes, but no way to test them was found. Add tests.", file=sys.stderr)
         return 2
     status, said = run_command(command, directory, float(metadata.get("seconds", 240)))
     if status != 0:
@@ -251,7 +251,7 @@ def run_tests(directory: str, changed: list[str], metadata: dict[str, Any]) -> i
 
 
 def run_command(command: str, directory: str, seconds: float) -> tuple[int | None, str]:
-    """The exit status of a shell line, or None if it took too long, and what it said. Nothing of it is left running."""
+    """The exit status of a shell line, or None if it took too long, and its output. Nothing is left running."""
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
             ["/bin/sh", "-c", command],
@@ -278,7 +278,7 @@ def run_command(command: str, directory: str, seconds: float) -> tuple[int | Non
 
 
 def state_of(directory: str, changed: list[str]) -> list[Any]:
-    """What the changed files are like now, so that the same state is not tested twice."""
+    """The state of the changed files, so that the same state is not tested twice."""
     repository = repository_around(directory)
     head = repository.head if repository is not None else ""
     found = []
