@@ -414,11 +414,13 @@ def _running() -> dict[str, Any]:
     from . import own_hub
 
     found = own_hub.find()
-    name = found.person.name
-    with own_hub.opened(found, None) as kept:
-        link = kept.write(lambda connection: accounts.new_link(connection, name))
     insecure = bool((SERVICE.config() or {}).get("insecure"))
     about = {"url": found.url, "listen": found.listen, "database": found.database, "insecure": insecure}
+    name = found.person
+    if name is None:
+        return about
+    with own_hub.opened(found, None) as kept:
+        link = kept.write(lambda connection: accounts.new_link(connection, name))
     return {**about, "person": name, "enter": f"{found.listen}/enter#{link}"}
 
 

@@ -44,7 +44,7 @@ def send_test_request(request: Request, _: Visitor) -> Response:
     if joined is None:
         raise AccessRefused(
             *(409, "not-connected", "the machine on which this hub runs is not connected to it"),
-            f"type there: tenterhook hub join {own_url(hub.address)}",
+            f"type there: tenterhook hub join {hub.address.own_url}",
         )
     if hub.database.read(lambda connection: _open_test(connection, joined.name)) is None:
         request_id = fresh_id()
@@ -82,15 +82,10 @@ def values(request: Request) -> dict[str, Any]:
         "machines": found[:_MAX_MACHINES],
         "has_more_machines": len(found) > _MAX_MACHINES,
         "this_machine": joined and joined.name,
-        "hub_url": own_url(hub.address) if hub.address.is_loopback else hub.address.public_url,
+        "hub_url": hub.address.own_url if hub.address.is_loopback else hub.address.public_url,
         "test": hub.database.read(_last_test),
         "open_test": waiting["id"] if waiting else "",
     }
-
-
-def own_url(address: Address) -> str:
-    """Return the address that the hub itself listens on."""
-    return f"http://{f'[{address.host}]' if ':' in address.host else address.host}:{address.port}"
 
 
 def _joined_here(hub: Hub) -> Membership | None:
