@@ -66,6 +66,8 @@ def redact(
         click.echo(f"{count_of(counts.waiting, 'request')} that still wait have it, too: {said}", err=True)
     if counts.rules:
         click.echo(f"{count_of(counts.rules, 'rule')} have it, too: change them on the page of rules", err=True)
+    if any(counts[:3]) and not dry_run:
+        click.echo("revoke or change the secret all the same: it was readable until now", err=True)
     if kept.kind == "postgresql" and not dry_run:
         click.echo("PostgreSQL keeps old rows in its files until VACUUM FULL, and in its WAL and backups", err=True)
     return 0
