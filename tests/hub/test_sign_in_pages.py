@@ -51,6 +51,15 @@ def test_a_form_that_is_sent_without_script_signs_nobody_in_and_puts_nothing_int
     assert "<noscript>" in shown
 
 
+@pytest.mark.parametrize("path", ["/sign-in", "/enter"])
+def test_without_tls_a_page_from_another_machine_asks_for_nothing(small_hub: Hub, path: str) -> None:
+    """A password would cross the network before the hub could refuse it."""
+    shown = httpx.get(f"{small_hub.url}{path}", headers={"x-forwarded-for": "192.0.2.7"}).text
+    assert "Nobody can sign in here" in shown
+    assert "<form" not in shown
+    assert "<form" in httpx.get(f"{small_hub.url}{path}").text
+
+
 def test_a_one_time_link_signs_in_once_and_signing_out_ends_it(small_hub: Hub) -> None:
     name = small_hub.person_file["name"]
     given = {"link": small_hub.write(lambda connection: accounts.new_link(connection, name))}
