@@ -67,7 +67,6 @@ class Environment:
         assert "Traceback" not in said
         return said
 
-
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [sys.executable, "-m", "tenterhook", *arguments],

@@ -37,7 +37,7 @@ def test_a_hub_that_listens_on_all_addresses_is_found(home: Path, listen: str, l
         f"{command} stop",
         f"{command} share",
     ]
-    script = "\n".join(f"{line} 2>&1; echo \"status $?\"" for line in lines)
+    script = "\n".join(f'{line} 2>&1; echo "status $?"' for line in lines)
     ended = subprocess.run(
         [*_ISOLATED, "sh", "-c", script], capture_output=True, text=True, env=os.environ, timeout=120, check=False
     )

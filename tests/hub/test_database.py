@@ -85,7 +85,8 @@ def test_a_new_file_was_never_open_to_other_accounts(tmp_path: Path, monkeypatch
 
     def noting(file: str, *arguments: Any, **options: Any) -> sqlite3.Connection:
         modes.append(os.stat(file).st_mode & 0o777)
-        return connect(file, *arguments, **options)
+        made: sqlite3.Connection = connect(file, *arguments, **options)
+        return made
 
     monkeypatch.setattr(sqlite3, "connect", noting)
     before = os.umask(0)

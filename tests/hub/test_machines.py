@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from hub.hubs import Hub
 
 CLAUDE = {"name": "claude-code", "title": "Claude Code", "connected": True, "why": "before each call", "remedy": ""}
-CODEX = {"name": "codex", "title": "Codex", "connected": False, "why": "it is not guarded", "remedy": "tenterhook install codex"}
+CODEX = {
+    "name": "codex",
+    "title": "Codex",
+    "connected": False,
+    "why": "it is not guarded",
+    "remedy": "tenterhook install codex",
+}
 
 
 def known(admin: httpx.Client, name: str) -> dict[str, Any]:

@@ -105,7 +105,9 @@ def _link(hub: OwnHub, address: str, person: str | None, database: str | None) -
     from ..hub import accounts
 
     if person is None:
-        raise HookError("a phone can sign in, but it is not known as whom", "say it: tenterhook hub share --person NAME")
+        raise HookError(
+            "a phone can sign in, but it is not known as whom", "say it: tenterhook hub share --person NAME"
+        )
     with own_hub.opened(hub, database) as kept:
         if kept.read(lambda connection: accounts.found(connection, person)) is None:
             raise HookError(f"there is no person {person}", f"add them: tenterhook hub person add {person}")
@@ -277,7 +279,11 @@ def _print_json(hub: OwnHub, address: str | None, checks: list[Check], ways: lis
 def _print(hub: OwnHub, address: str | None, checks: list[Check], ways: list[Way], link: _Link | None) -> None:
     click.echo(f"{click.style('hub', bold=True)} {hub.listen}")
     if address is None:
-        what = "reach it: it has no address but that of this machine" if is_loopback_url(hub.url) else "sign in: it was given no --public-url"
+        what = (
+            "reach it: it has no address but that of this machine"
+            if is_loopback_url(hub.url)
+            else "sign in: it was given no --public-url"
+        )
         click.echo(f"    no phone can {what}")
     for check in checks:
         _print_check(check)
