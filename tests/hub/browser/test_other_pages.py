@@ -198,6 +198,19 @@ def test_a_one_time_link_works_once_and_leaves_no_trace_in_the_address(hub: Hub,
         context.close()
 
 
+def test_a_link_of_somebody_else_does_not_replace_the_sign_in(hub: Hub, page: Page) -> None:
+    hub.person("mallory")
+    page.goto(hub.link("mallory"))
+    said = f"You are signed in as {hub.said['person']}, and this link is for mallory. Sign out first"
+    expect(page.get_by_role("alert")).to_contain_text(said)
+    page.goto(hub.url)
+    expect(page.locator("#sign-out")).to_contain_text(hub.said["person"])
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    page.goto(hub.link("mallory"))
+    expect(page.locator("#sign-out")).to_contain_text("mallory")
+
+
 def test_signing_out_ends_it(hub: Hub, page: Page) -> None:
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
