@@ -170,7 +170,7 @@ def say(said: dict[str, Any]) -> None:
         click.echo(f"sign in {said['enter']}")
         click.echo(click.style(f"        as {one_line(said['person'])}; the link works once", dim=True))
     else:
-        click.echo("sign in by name and password: tenterhook hub person add NAME")
+        click.echo("sign in by name and password: tenterhook hub person add NAME, the first one with --admin")
     if not said["url"].startswith("https://"):
         what = "others on the network can read everything" if said["insecure"] else "sign-in from this machine only"
         click.echo(click.style(f"        no TLS: {what}", dim=True))
