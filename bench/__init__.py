@@ -1,1 +1,1 @@
-"""Every figure in the docs comes from here: `python -m bench`."""
+"""Benchmarks: `python -m bench` measures the figures of docs/performance.md."""

@@ -1,4 +1,4 @@
-"""python -m bench: run everything, print the table and what the plots show."""
+"""python -m bench: run all measurements, and print the table and the data of the plots."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def _measure(effort: measuring.Effort) -> list[Row]:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m bench", description="Measure Tenterhook against what it stands on."
+        prog="python -m bench",
+        description="Measure Tenterhook against a bare interpreter, a C program and other engines.",
     )
     parser.add_argument("--quick", action="store_true", help="a short run; its figures are rough")
     parser.add_argument("--json", action="store_true", help="print data instead of tables")

@@ -1,8 +1,8 @@
 """python -m bench.agents: the cost of one guarded tool call in each real agent.
 
-A scripted model has the agent run harmless shell commands one after another. From the end of the model's answer that
-holds a call to the arrival of the next request is what the agent, the guard and the command took. A session with each
-guard is open at the same time, and one after another makes a call.
+A scripted model makes the agent run harmless shell commands. From the end of the response that contains a call to the
+arrival of the next request is the time of the agent, the guard and the command. Sessions with each guard are open at
+the same time and make their calls in turn.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 _COMMAND = "python -m bench.agents --write"
 _LONGEST = 600  # seconds for the sessions of a round
-_DRAWN = 1000
+_RESAMPLES = 1000
 _LIMIT = 20.0  # milliseconds over the native guard in sh, at the 95th percentile
 
 _PYTHON_GUARD = """\
@@ -67,7 +67,7 @@ GUARDS = {NATIVE: SHELL_GUARD, "native, Python": _PYTHON_GUARD, "native, Node": 
 
 
 class _WarmUp(NamedTuple):
-    """The warm-up of a session: so many calls that are not measured, after which the model pauses."""
+    """The calls of a session that are not measured, and how long the model pauses after them."""
 
     calls: int = 1
     pause: float = 0.0  # seconds
@@ -75,7 +75,7 @@ class _WarmUp(NamedTuple):
 
 # These parse shell commands in WebAssembly. After some of them V8 begins to optimise the parser, in a thread that
 # takes seconds and up to 1.8 GB, and meanwhile every process that such an agent starts takes up to ten times as long.
-_COMPILING = _WarmUp(calls=8, pause=20.0)  # with six at it, on two cores
+_COMPILING = _WarmUp(calls=8, pause=20.0)  # enough for six sessions on two cores
 _WARM_UPS = {"gemini": _COMPILING, "qwen": _COMPILING}
 
 
@@ -84,7 +84,7 @@ class Unmeasured(Exception):
 
 
 class _TrustingCodex(Codex):
-    """Codex that runs hooks which were not reviewed, as ours; it skips them otherwise."""
+    """Codex with the option that makes it run hooks without a review, such as ours; it skips them otherwise."""
 
     def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:
         command = super().command(executable, prompt, project, mode, resume=resume)
@@ -92,9 +92,9 @@ class _TrustingCodex(Codex):
 
 
 def _native_settings(agent: Agent, event: str, script: str) -> bytes:
-    """Settings with one entry that is not ours, which the editor of TOML would not add: it could not be removed."""
+    """Return settings with one entry that is not ours. The TOML editor adds only entries that it could remove."""
     if agent.toml:
-        line = f"{script} || exit 2"  # as in a line that closes, which is strict in Vibe: else it would not block there
+        line = f"{script} || exit 2"  # as if it failed closed: Vibe marks such an entry as strict, and only then blocks
         return array_table(("hooks",), agent.entry(event, line, agent.seconds(event))).encode()
     return entries.added(agent, b"", {event: script}, frozenset()).text
 
@@ -137,7 +137,7 @@ class Contender:
             raise Unmeasured(f"tenterhook {arguments[0]}: {done.stderr.strip() or done.stdout.strip()}")
 
     def _write_natively(self, script: Path) -> None:
-        """The guard in the agent's own settings, or in our plug-in, in the form that `install` would use."""
+        """Write the guard into the agent's own settings, or into our plug-in, in the form that `install` would use."""
         agent = AGENTS[self._agent.name]
         event = next(native for native, ours in agent.events.items() if ours == "pre-tool-call")
         file = self._home / agent.directory / agent.file
@@ -152,16 +152,16 @@ class Contender:
             (self._home / agent.directory / enabled.file).write_bytes(listing)
 
     def session(self, calls: int, laps: Laps) -> list[float]:
-        """One session; milliseconds of so many calls after those in which the agent warms up."""
+        """Run a session; return the milliseconds of each call after the warm-up."""
         try:
             return self._session(calls, partial(laps.wait, self._guard))
         finally:
-            laps.give_up()  # mostly it is over by now
+            laps.give_up()  # if it is not over already
 
     def _session(self, calls: int, turn: Callable[[], None]) -> list[float]:
         forbidden = self._project / "forbidden"
         forbidden.unlink(missing_ok=True)
-        # each call another one: an agent that sees the same again and again takes it for a loop
+        # every call is a different one: an agent takes repeated calls for a loop
         commands = [*(f"true {number}" for number in range(self._warm_up.calls + calls)), f"touch {forbidden}"]
         script = [Turn(calls=(self._live.shell_call(command),)) for command in commands]
         warming, measured = script[: self._warm_up.calls], script[self._warm_up.calls :]
@@ -189,14 +189,14 @@ class Contender:
 
 
 class Cost(NamedTuple):
-    """The duration of a call with one guard, in milliseconds, and the difference to the native one in sh."""
+    """The duration of a call with one guard, in milliseconds, and the difference to the native guard in sh."""
 
     guard: str
     p50: float
     p95: float
     over_p50: float
     over_p95: float
-    spread: tuple[float, float]  # of the last, had other calls been measured: nine of ten times it is within
+    spread: tuple[float, float]  # the 90 % confidence interval of `over_p95`
 
     @property
     def mark(self) -> str:
@@ -239,7 +239,7 @@ def _side_by_side(contenders: Mapping[str, Contender], calls: int, chance: Rando
         sessions = {guard: pool.submit(each.session, calls, laps) for guard, each in contenders.items()}
         try:
             return {guard: session.result() for guard, session in sessions.items()}
-        except BaseException:  # Ctrl-C, or one of them failed: the others come to their end, and are waited for
+        except BaseException:  # Ctrl-C, or one failed: release the others, which the pool waits for
             laps.give_up()
             raise
 
@@ -257,10 +257,10 @@ def costs(found: Mapping[str, Sequence[float]]) -> tuple[Cost, ...]:
 
 
 def _spread(took: Sequence[float], native: Sequence[float]) -> tuple[float, float]:
-    """Return a bootstrap confidence interval of the difference of the 95th percentiles."""
+    """Return the 90 % bootstrap confidence interval of the difference of the 95th percentiles."""
     chance = Random(0)
     drawn = []
-    for _ in range(_DRAWN):
+    for _ in range(_RESAMPLES):
         laps = chance.choices(range(len(took)), k=len(took))
         drawn.append(p95([took[lap] for lap in laps]) - p95([native[lap] for lap in laps]))
     drawn.sort()
@@ -268,7 +268,7 @@ def _spread(took: Sequence[float], native: Sequence[float]) -> tuple[float, floa
 
 
 def table(measured: Sequence[Measured], before: Iterable[tuple[str, ...]] = ()) -> str:
-    """A table of what was measured; other agents keep the rows they had `before`."""
+    """Return the table; agents that were not measured keep their rows from `before`."""
     headings = ("agent", "guard", "p50", "p95", "over native sh, p50", "p95", "within", "target", "")
     rows: dict[str, list[tuple[str, ...]]] = {}
     name = ""

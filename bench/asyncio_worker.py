@@ -1,6 +1,6 @@
-"""A worker that runs the same hooks as most agents do: `create_subprocess_shell`, `communicate`, `gather`.
+"""A worker that runs hooks the way most agents do: with `create_subprocess_shell`, `communicate` and `gather`.
 
-The payload is ready, or made with `json.dumps` from a text of that size for each event.
+The payload is prepared once, or encoded with `json.dumps` for each event.
 """
 
 from __future__ import annotations

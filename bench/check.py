@@ -1,7 +1,7 @@
-"""python -m bench.check: whether the hot paths cost what they cost when record.json was written.
+"""python -m bench.check: compare the cost of the hot paths with record.json; fail if one has become more expensive.
 
-Instructions are counted, which noise hardly changes; a few ratios are measured, with room for it. A record is of one
-interpreter and one way to count: on another machine the figures are told, and nothing fails.
+Instructions are counted, which noise hardly changes; a few ratios are measured, with a wider margin. A record is valid
+for one interpreter and one counter: on another machine the figures are only printed.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 _RECORD = Path(__file__).resolve().parent / "record.json"
 _MORE_INSTRUCTIONS = 1.05
 _LARGER_RATIO = 1.5
-_ANOTHER_INTERPRETER = 0.02  # by how much a bare start may differ and still be of the same one
+_SAME_INTERPRETER = 0.02  # the largest relative difference of bare starts of one interpreter
 _EFFORT = Effort(blocks=40, loads=2)
 
 
 class Figures(NamedTuple):
-    """One measurement: a bare start, and by name the instructions and the ratios of hot paths."""
+    """One measurement: the instructions of a bare start, and those and the ratios of hot paths, by name."""
 
     reference: int
     instructions: Mapping[str, int]
@@ -39,19 +39,19 @@ class Figures(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One figure and the recorded one."""
+    """A measured figure and the recorded one."""
 
     name: str
     found: float
     recorded: float | None
-    limit: float  # how many times what was recorded
+    limit: float  # as a multiple of the recorded figure
 
     @property
     def is_regression(self) -> bool:
         return self.recorded is not None and self._change(self.recorded) > self.limit - 1
 
     def _change(self, recorded: float) -> float:
-        """The change as a share of the recorded figure, which may be negative: less than a bare start."""
+        """Return the relative change. A recorded figure is negative if it is less than a bare start."""
         return (self.found - recorded) / abs(recorded)
 
     def __str__(self) -> str:
@@ -76,7 +76,7 @@ def findings(found: Figures, recorded: Figures | None) -> list[Finding]:
 
 def _is_the_same(found: Figures, recorded: Figures) -> bool:
     """Return whether both are of the same interpreter, build and libraries."""
-    return abs(found.reference - recorded.reference) <= recorded.reference * _ANOTHER_INTERPRETER
+    return abs(found.reference - recorded.reference) <= recorded.reference * _SAME_INTERPRETER
 
 
 def machine(counter: Counter | None) -> str:
@@ -86,7 +86,7 @@ def machine(counter: Counter | None) -> str:
 
 
 def read(record: Path, machine: str) -> Figures | None:
-    """Return the record of such a machine, or None."""
+    """Return the figures recorded for this kind of machine, or None."""
     if not record.exists():
         return None
     found = json.loads(record.read_text())["machines"].get(machine)
@@ -94,7 +94,7 @@ def read(record: Path, machine: str) -> Figures | None:
 
 
 def write(record: Path, machine: str, figures: Figures) -> None:
-    """Add figures to the record, or replace those of this machine."""
+    """Add figures to the record, or replace those of this kind of machine."""
     machines = json.loads(record.read_text())["machines"] if record.exists() else {}
     machines[machine] = figures._asdict()
     record.write_text(json.dumps({"schema": 1, "machines": machines}, indent=1, sort_keys=True) + "\n")
@@ -121,9 +121,9 @@ def report(here: str, found: Figures, recorded: Figures | None) -> int:
     """Print the result; return 1 if it is a regression."""
     print(here)
     if recorded is None:
-        print("nothing is recorded for such a machine: told, not checked")
+        print("there is no record for this kind of machine: the figures are not checked")
     elif not _is_the_same(found, recorded):
-        print(f"the record is of an interpreter built otherwise ({recorded.reference:,}): told, not checked")
+        print(f"the record is of another build of Python ({recorded.reference:,}): the figures are not checked")
     all_of = findings(found, recorded)
     for each in all_of:
         print(each)
@@ -140,7 +140,7 @@ def _figures(counter: Counter | None) -> Figures:
 
 
 def _ratios() -> dict[str, float]:
-    """Return the ratios of minima, of contenders that took turns."""
+    """Return the ratios of the minima of contenders that took turns."""
     with TemporaryDirectory(prefix="tenterhook-bench-") as directory:
         rows = hot_paths.ratios(Setting(Path(directory).resolve(), _EFFORT))
         return {row.what: round(row.result.of_minima, 3) for row in rows if row.result is not None}
@@ -150,7 +150,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m bench.check", description="Compare the cost of the hot paths with the record."
     )
-    parser.add_argument("--write", action="store_true", help="make what is found the record of such machines")
+    parser.add_argument("--write", action="store_true", help="record the figures for this kind of machine")
     return parser.parse_args()
 
 

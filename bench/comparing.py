@@ -1,4 +1,4 @@
-"""Two contenders that took turns, as a ratio."""
+"""Runs contenders in turn, and compares two of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Comparison(NamedTuple):
     ratio: float  # the median of the blocks' ratios: what slows down a whole block slows down both sides
     p95: float  # the ratio of both 95th percentiles
     spread: tuple[float, float]  # the middle half of the blocks' ratios
-    over: tuple[float, float]  # by how much ours is more, at the median and at the 95th percentile
+    over: tuple[float, float]  # ours minus theirs, at the median and at the 95th percentile
     of_minima: float  # the ratio of both minima: other load on the machine hardly changes it
 
 
@@ -53,7 +53,7 @@ def compare(ours: Blocks, theirs: Blocks) -> Comparison:
 
 
 def scaled(blocks: Blocks, factor: float) -> Blocks:
-    """The same work `factor` times over."""
+    """Return the durations multiplied by `factor`."""
     return [[value * factor for value in block] for block in blocks]
 
 

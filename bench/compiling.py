@@ -1,4 +1,4 @@
-"""spawn.c to a program."""
+"""Compiles spawn.c."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""python -m bench.curves: how cost grows with hooks, payloads and definitions, as pictures for docs/performance.md.
+"""python -m bench.curves: how cost grows with hooks, payloads and definitions, as plots for docs/performance.md.
 
-All points of a curve take turns within one run, so that whatever else the machine does meets all of them.
+All points of a curve are measured in turn within one run, so that other load on the machine affects all of them.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _NOTE = "medians, with the middle half of all rounds as a band"
 
 
 class Curve(NamedTuple):
-    """Lines of one picture, in microseconds, and who is not among them, with the reason."""
+    """The lines of one plot, in microseconds, and the contenders that were skipped, with the reason."""
 
     file: str
     title: str
     x_title: str
     series: tuple[Series, ...]
     skipped: Mapping[str, str] = {}
-    is_log: bool = True  # upwards, too
+    is_log: bool = True  # the vertical axis, too
 
     def drawn(self) -> str:
         scales = "both axes are logarithmic" if self.is_log else "the lower axis is logarithmic"
@@ -56,7 +56,7 @@ class Curve(NamedTuple):
 
 
 def against_hooks(setting: Setting, counts: Sequence[int] = HOOKS) -> Curve:
-    """An event with so many hooks: ours, the least it can cost, and others that run the same."""
+    """Measure an event by its number of hooks, with our engine, the C program, asyncio and other engines."""
     with ExitStack() as stack:
         workers, skipped = {_OURS: stack.enter_context(setting.engine())}, {}
         try:
@@ -83,14 +83,14 @@ def against_hooks(setting: Setting, counts: Sequence[int] = HOOKS) -> Curve:
 
 
 def _no_tools(setting: Setting) -> Path:
-    """Matchers of hooks for other tools, which peers want to be told: none."""
+    """Write an empty list of matchers for other tools, which the workers of peers require; return the file."""
     file = setting.directory / "no-tools.json"
     file.write_text("[]")
     return file
 
 
 def against_payload(setting: Setting, sizes: Sequence[int] = SIZES) -> Curve:
-    """An event with one hook that reads so many bytes."""
+    """Measure an event with one hook, by the size of its payload."""
     skipped = {}
     with ExitStack() as stack:
         turns = {}
@@ -114,26 +114,26 @@ def against_payload(setting: Setting, sizes: Sequence[int] = SIZES) -> Curve:
 
 
 def against_definitions(setting: Setting, counts: Sequence[int] = DEFINITIONS) -> Curve:
-    """What an agent waits for when no hook matches: with a hub, without one, and for an interpreter alone."""
+    """Measure an event that no hook matches, by the number of hooks, with the daemon and without."""
     with ExitStack() as stack:
         turns: dict[tuple[str, int], Block] = {}
         for count in counts:
             alone = dispatching.with_hooks(setting, count)
-            served = dispatching.with_hooks(setting, count, f"{count}-various-and-hub")
-            stack.enter_context(growth.running_daemon(served))  # first: not below an agent, which we then are
+            served = dispatching.with_hooks(setting, count, f"{count}-various-and-daemon")
+            stack.enter_context(growth.running_daemon(served))  # before any event, which makes this process an agent
             for here in (alone, served):
                 here.begin(dispatching.READ)
-            sent, sent_to_hub = (here.payload(dispatching.READ) for here in (alone, served))
+            sent, sent_to_daemon = (here.payload(dispatching.READ) for here in (alone, served))
             turns[_OURS, count] = alone.block(["/bin/sh", "-c", alone.line], sent)
             turns["python -I -S -c pass", count] = alone.block([alone.python, "-I", "-S", "-c", "pass"], sent)
-            turns["Tenterhook with a hub", count] = served.block(["/bin/sh", "-c", served.line], sent_to_hub)
+            turns["Tenterhook, daemon", count] = served.block(["/bin/sh", "-c", served.line], sent_to_daemon)
         series = _series(turns, setting)
     title = "Time for an event that no hook is for, by the number of hooks defined"
     return Curve("bench-definitions", title, "hooks defined", series, is_log=False)
 
 
 def of_loading(setting: Setting, counts: Sequence[int] = DEFINITIONS) -> Curve:
-    """Hook folders to an engine: for the first time, again, and what strictyaml takes for their front matter."""
+    """Measure loading hook folders, first and again, against strictyaml on their front matter, and a stat of each."""
     again, stats = "Engine.load, again", "a stat of each file"
     with setting.strictyaml(setting.folders(max(counts))) as strictyaml:
         turns: dict[tuple[str, int], Block] = {}
@@ -157,7 +157,7 @@ CURVES: tuple[Callable[[Setting], Curve], ...] = (against_hooks, against_payload
 
 
 def _series(turns: Mapping[tuple[str, int], Block], setting: Setting) -> tuple[Series, ...]:
-    """All points, taking turns; a line for each name, in the order in which they first appear."""
+    """Measure all points in turn; return a line for each name, in the order in which the names first appear."""
     found = take_turns(turns, max(2, setting.effort.blocks // 3))
     lines: dict[str, list[Point]] = {}
     for (name, x), blocks in found.items():
@@ -178,7 +178,7 @@ def _loads(setting: Setting, count: int) -> Block:
 
 
 def shown_time(microseconds: float) -> str:
-    """With three digits at most."""
+    """Return a time with its unit and at most three digits."""
     for unit, size in (("s", 1e6), ("ms", 1e3), ("µs", 1.0)):
         if microseconds >= size * 0.9995:
             value = microseconds / size
@@ -191,7 +191,7 @@ def shown_size(size: float) -> str:
 
 
 def measured(effort: Effort) -> list[Curve]:
-    """Every curve, in a directory of its own; raises `WorkerEnded`."""
+    """Measure every curve, each in a directory of its own; raises `WorkerEnded`."""
     curves = []
     for measure in CURVES:
         with TemporaryDirectory(prefix="tenterhook-bench-") as directory:
@@ -201,7 +201,7 @@ def measured(effort: Effort) -> list[Curve]:
 
 
 def as_text(curves: Sequence[Curve]) -> str:
-    """A table of medians for each, and who is not in it."""
+    """Return a table of medians for each curve, and the contenders that were skipped."""
     return "\n\n".join(chain.from_iterable(map(_table_of, curves)))
 
 

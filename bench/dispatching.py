@@ -1,6 +1,6 @@
-"""What an agent waits for at each event: the bridge and the line that `install` wrote, run as the agent runs them.
+"""Measures how long an event delays an agent: the bridge and the line that `install` wrote, run as the agent runs them.
 
-All contenders are started by this one process, with the event on stdin and both outputs read to their end.
+This process starts all contenders, with the event on stdin, and reads both outputs to their end.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _ANY = "---\nname: any\ndescription: for every tool\ntrigger: pre-tool-call\n---
 
 
 class Case(NamedTuple):
-    """An event that reaches no hook of a home."""
+    """An event that no hook of a home matches."""
 
     title: str
     hooks: int
@@ -80,7 +80,7 @@ NO_MATCHES = (
 
 
 def _forget_mark() -> None:
-    """This process has played an agent, below which nothing can be installed; now it is a person's."""
+    """Remove this process's mark as an agent: nothing can be installed below an agent."""
     with suppress(FileNotFoundError):
         os.unlink(os.path.join(places.marks(), str(processes.this())))
 
@@ -111,7 +111,7 @@ class Installed:
         return [self.python, "-I", "-S", launcher.BRIDGE, *(word for pair in names.items() for word in pair)]
 
     def payload(self, call: dict[str, Any]) -> bytes:
-        """An event as the agent sends it."""
+        """Return an event as the agent sends it."""
         event = {
             "session_id": SESSION,
             "transcript_path": str(self.home / ".claude" / "projects" / "bench" / "transcript.jsonl"),
@@ -124,7 +124,7 @@ class Installed:
         return json.dumps(event).encode()
 
     def begin(self, call: dict[str, Any]) -> None:
-        """Have the first events answered, until there is an index: from then on all are alike."""
+        """Send events until the index is written; from then on all events take the same path."""
         index = self.home / ".cache" / "tenterhook" / "index"
         until = time.monotonic() + _LONGEST_WAIT
         while True:
@@ -133,7 +133,7 @@ class Installed:
                 return
             if time.monotonic() > until:
                 raise WorkerEnded("no index was written")
-            time.sleep(0.1)  # what has just changed is not kept
+            time.sleep(0.1)  # no index is written while files have just changed
 
     def refuses(self, argv: list[str], call: dict[str, Any]) -> bool:
         """Return whether an event is answered with the guard's reason, in any form."""
@@ -141,7 +141,7 @@ class Installed:
             return b"the guard says no" in run(argv, self.environment, self.payload(call))[2]
 
     def run(self, argv: list[str], payload: bytes) -> float:
-        """Microseconds from the start of a process to the end of its outputs and itself; it has nothing to say."""
+        """Return the microseconds until a process and its outputs have ended; it must succeed and print nothing."""
         with chdir(self.project):
             took, status, said = run(argv, self.environment, payload)
         if status or said:
@@ -156,13 +156,13 @@ def run(argv: list[str], environment: Mapping[str, str], payload: bytes) -> tupl
     """Return the microseconds that a process took with an event on stdin, its exit status and what it printed."""
     begun = time.perf_counter()
     stdin, stdout, stderr = os.pipe(), os.pipe(), os.pipe()
-    os.write(stdin[1], payload)  # a pipe takes it all at once
+    os.write(stdin[1], payload)  # it fits into the pipe
     ends = (stdin[0], stdout[1], stderr[1])
     places = [(os.POSIX_SPAWN_DUP2, end, place) for place, end in enumerate(ends)]
     pid = os.posix_spawn(argv[0], argv, environment, file_actions=places)
     for end in (*ends, stdin[1]):
         os.close(end)
-    said = _rest(stdout[0]) + _rest(stderr[0])  # neither is ever more than a pipe holds
+    said = _rest(stdout[0]) + _rest(stderr[0])  # each fits into its pipe
     _, ended = os.waitpid(pid, 0)
     return (time.perf_counter() - begun) * 1e6, os.waitstatus_to_exitcode(ended), said
 
@@ -173,7 +173,7 @@ def _rest(descriptor: int) -> bytes:
 
 
 def reaching_none(setting: Setting, cases: Sequence[Case] = NO_MATCHES) -> Iterator[Row]:
-    """Events that reach no hook: the bridge alone and the whole line, against an interpreter that does nothing."""
+    """Measure events that no hook matches: the bridge alone and the whole line, against a bare interpreter."""
     installed = {count: with_hooks(setting, count) for count in dict.fromkeys(case.hooks for case in cases)}
     for title, hooks, call, target in cases:
         here = installed[hooks]
@@ -191,12 +191,12 @@ def reaching_none(setting: Setting, cases: Sequence[Case] = NO_MATCHES) -> Itera
 
 
 def guarding(setting: Setting) -> Iterator[Row]:
-    """One guard in force and not refusing: the line, against the guard run as an agent would run it without us."""
+    """Measure a call that a guard allows: the line, against the guard as an agent runs it without Tenterhook."""
     here = with_guard(setting)
     native = homes.write_script(here.home / "guard.sh", SHELL_GUARD)
     argv = {"native": ["/bin/sh", "-c", str(native)], "line": ["/bin/sh", "-c", here.line]}
     here.begin(SHELL)
-    for name, each in argv.items():  # a figure counts only if the guard is in force, and looks
+    for name, each in argv.items():  # a figure counts only if the guard refuses one call and allows the other
         if not here.refuses(each, FORBIDDEN) or here.refuses(each, SHELL):
             raise WorkerEnded(f"the guard is not in force: {name}")
     turns = {name: here.block(each, here.payload(SHELL)) for name, each in argv.items()}
@@ -205,12 +205,12 @@ def guarding(setting: Setting) -> Iterator[Row]:
 
 
 def with_hooks(setting: Setting, count: int, name: str | None = None) -> Installed:
-    """A home with so many hooks for all kinds of events."""
+    """Return a home with `count` hooks for various events."""
     home = setting.directory / (name or f"{count}-various")
     homes.write_various(home, count)
     if count:
         return Installed(home, setting.work_dir)
-    # without hooks nothing is wired: what an agent runs then is left from when there was one
+    # `install` adds no entries where there are no hooks: install with one, then remove it
     homes.write_folder(home, "any", _ANY)
     installed = Installed(home, setting.work_dir)
     shutil.rmtree(homes.hooks_directory(home) / "any")
@@ -218,7 +218,7 @@ def with_hooks(setting: Setting, count: int, name: str | None = None) -> Install
 
 
 def with_guard(setting: Setting, name: str = "guard") -> Installed:
-    """A home with one guard, in sh."""
+    """Return a home with one guard in sh."""
     home = setting.directory / name
     homes.write_folder(home, "guard", GUARD, SHELL_GUARD)
     return Installed(home, setting.work_dir)

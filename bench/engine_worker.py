@@ -1,7 +1,4 @@
-"""A worker that puts events to an engine. Zero hooks: only those in its HOME, none of which the event may reach.
-
-Timed is `Engine.decide`: from the event to the verdict.
-"""
+"""A worker that times `Engine.decide`. With zero hooks the engine has those in HOME, none of which may match."""
 
 from __future__ import annotations
 
@@ -20,8 +17,8 @@ MEBIBYTE = 1024 * 1024
 
 
 def main(work_dir: str, held_mebibytes: str = "0", journal: str = "", more_bytes: str = "0") -> None:
-    os.chdir(work_dir)  # where an agent is, and where the C program starts its hooks
-    held = bytearray(b"x") * (int(held_mebibytes) * MEBIBYTE)  # written to, so that every page is really there
+    os.chdir(work_dir)  # like an agent and the C program
+    held = bytearray(b"x") * (int(held_mebibytes) * MEBIBYTE)  # written to, so that every page is resident
     more = text_of(int(more_bytes))
 
     @cache
@@ -63,7 +60,7 @@ def array_hook(command: str) -> str:
 
 
 def check(verdict: Verdict, case: Case) -> None:
-    """A figure counts only if every hook ran, and ran well."""
+    """Check that every hook ran and succeeded."""
     assert len(verdict.runs) == case.hooks, f"{len(verdict.runs)} hooks ran, not {case.hooks}: are others installed?"
     assert not any(run.failed for run in verdict.runs), verdict.runs
 

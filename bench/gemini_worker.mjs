@@ -1,5 +1,5 @@
 // A worker that has Gemini CLI's own hook system run the hooks: node gemini_worker.mjs HOOKS_MODULE WORK_DIR OTHER_TOOLS
-// OTHER_TOOLS is a JSON list of matchers that the event does not meet.
+// OTHER_TOOLS is a JSON file with a list of matchers that do not match the event.
 
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";

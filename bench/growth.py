@@ -1,7 +1,7 @@
-"""Whether a daemon that has answered 100,000 events is as small and as quick as it was after the first 1,000.
+"""Measures whether the daemon's memory and latency grow from the first 1,000 events to 100,000.
 
-The events come by its socket from threads of this process, as the line in an agent's settings would hand them over; no
-interpreter is started for each. One in ten reaches a hook, and is written to the journal.
+Threads of this process send the events to its socket, as the line in an agent's settings does; no interpreter is
+started for them. One in ten matches a hook, and is written to the journal.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .measuring import Setting
 
 MOST_EVENTS = 100_000
-A_SESSION = 10  # events, of which one reaches a hook
+A_SESSION = 10  # events of a session, one of which matches a hook
 _MEASURED = 1000
 _AT_ONCE = 4
 _BLOCK = 50
@@ -48,7 +48,7 @@ matcher:
 
 
 class Grown(NamedTuple):
-    """A daemon after its first 1,000 events and at the end: bytes it holds, microseconds for an event."""
+    """A daemon's memory in bytes after the first 1,000 events and at the end, and the microseconds of events."""
 
     memory: tuple[int, int]
     early: list[float]  # of the second 1,000 events
@@ -73,13 +73,13 @@ class Daemon:
         self._pid = pid
 
     def resident(self) -> int:
-        """Bytes that it holds in memory."""
+        """Return its resident memory in bytes."""
         with open(f"/proc/{self._pid}/status") as file:
             line = next(line for line in file if line.startswith("VmRSS:"))
         return int(line.split()[1]) * 1024
 
     def ask(self, number: int, session: str) -> float:
-        """Microseconds for one event, which it has nothing against; asked again if it was too busy to begin."""
+        """Return the microseconds of one event, which must be allowed; retries if the daemon is too busy."""
         call = SHELL if number % A_SESSION == A_SESSION // 2 else READ
         sent = self._installed.payload({**call, "session_id": session})
         until = time.monotonic() + _PATIENCE
@@ -97,10 +97,10 @@ class Daemon:
 
 
 def rows(setting: Setting) -> Iterator[Row]:
-    """One long session, and as many as there can be."""
+    """Measure one long session, and as many sessions as possible."""
     events = min(MOST_EVENTS, setting.effort.blocks * 1000)
     for sessions, title in ((1, "1 session"), (events // A_SESSION, f"{events // A_SESSION:,} sessions")):
-        what = f"a hub after {events:,} events, {title}"
+        what = f"the daemon after {events:,} events, {title}"
         try:
             grown = measured(setting.directory / f"growth-{sessions}", setting.work_dir, events, sessions)
         except WorkerEnded as reason:
@@ -112,7 +112,7 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 
 def measured(home: Path, project: Path, events: int, sessions: int) -> Grown:
-    """Have a new daemon answer so many events of so many sessions, one after another; raises `WorkerEnded`."""
+    """Send `events` events of `sessions` consecutive sessions to a new daemon; raises `WorkerEnded`."""
     homes.write_folder(home, "quick", _HOOK, "#!/bin/sh\n:\n")
     with running_daemon(Installed(home, project)) as daemon, ThreadPoolExecutor(_AT_ONCE) as pool:
 
@@ -133,14 +133,14 @@ def measured(home: Path, project: Path, events: int, sessions: int) -> Grown:
 
 @contextmanager
 def running_daemon(installed: Installed) -> Iterator[Daemon]:
-    """The daemon, for as long as it is needed; raises `WorkerEnded`."""
+    """Run the daemon of a home; raises `WorkerEnded`."""
     with daemon_in(installed.environment, installed.record.parent.parent) as pid:
         yield Daemon(installed, pid)
 
 
 @contextmanager
 def daemon_in(environment: Mapping[str, str], state: Path) -> Iterator[int]:
-    """The process of the daemon in this environment, whose state directory this is."""
+    """Run the daemon in an environment with this state directory; yields its process id."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tenterhook", "daemon", "run"],
         stdout=subprocess.DEVNULL,

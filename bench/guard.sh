@@ -1,5 +1,5 @@
 #!/bin/sh
-# A guard as people write one by hand: patterns over the JSON of the event. Exit status 2 refuses the call.
+# A typical hand-written guard: patterns over the JSON of the event. Exit status 2 refuses the call.
 event=$(cat)
 refuse() { echo "the guard says no: $1" >&2; exit 2; }
 case $event in

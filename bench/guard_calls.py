@@ -1,4 +1,4 @@
-"""What an agent waits for at a guarded call: the line that `install` wrote, beside other guards, all taking turns."""
+"""Measures how long a guarded call delays an agent: the line that `install` wrote and other guards, in turn."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ exec {python} "$@"
 
 
 class Timed(NamedTuple):
-    """What a guarded call took, in milliseconds, with its limit if it has one."""
+    """The duration of a guarded call in milliseconds, and its limit if it has one."""
 
     title: str
     fastest: float  # other load on the machine hardly changes it
@@ -64,7 +64,7 @@ class Timed(NamedTuple):
 
 
 def timed(laptop: Laptop, guards: Sequence[str], others: Sequence[str], blocks: int) -> tuple[list[Timed], list[str]]:
-    """Return what a harmless guarded call takes with each guard, and what was skipped; raises `WorkerEnded`."""
+    """Return the duration of a harmless call with each guard, and what was skipped; raises `WorkerEnded`."""
     skipped: list[str] = []
     with ExitStack() as stack, chdir(laptop.project):
         alone = _installed(laptop, laptop.home.parent / "alone", guards)
@@ -103,7 +103,7 @@ def _timed(title: str, took: list[float], limit: float) -> Timed:
 
 
 def _installed(laptop: Laptop, directory: Path, guards: Sequence[str]) -> list[Installed]:
-    """Return a home for each agent: of several in one home, a call is kept for the others for some seconds."""
+    """Install into a home for each agent: in one home, agents would share their answers for some seconds."""
     for host in HOSTS:
         for name in guards:
             homes.write_folder(directory / host, name, _DEFINITION.format(name=name))
@@ -111,7 +111,7 @@ def _installed(laptop: Laptop, directory: Path, guards: Sequence[str]) -> list[I
 
 
 def _variants(here: Installed, shims: Path) -> dict[str, dict[str, str]]:
-    """Return environments of an agent: as it is, with a slow `python3` first on PATH as pyenv's, without bytecode."""
+    """Return an agent's environments: unchanged, with a slow `python3` shim first on PATH, and without bytecode."""
     shims.mkdir(exist_ok=True)
     for name in ("python", "python3"):
         homes.write_script(shims / name, _SHIM.format(python=sys.executable))
@@ -124,7 +124,7 @@ def _variants(here: Installed, shims: Path) -> dict[str, dict[str, str]]:
 
 
 def _calls(here: Installed, command: str, environment: Mapping[str, str]) -> Block:
-    """Return a block of calls that a guard lets pass, if it is in force: it refuses another one, of another session."""
+    """Return a block of calls that a guard allows; raises `WorkerEnded` if it does not refuse a forbidden call."""
     argv, payload = ["/bin/sh", "-c", command], here.payload(SHELL)
 
     def called() -> float:

@@ -31,7 +31,7 @@ _HERE = Path(__file__).resolve().parent
 SH_GUARD = _HERE / "guard.sh"
 _ANSWERS = {None: PASS, ASK: ASK, "deny": REFUSE}
 _FIELDS = {"id": str, "source": str, "line": str, "label": str, "class": str, "sure": bool}
-_EVERY = 500  # lines between two notes of progress
+_EVERY = 500  # lines between progress messages
 _TRACKED = (
     *("README.md", "package.json", "main.go", "src/main.py", "src/app.ts", "src/components/button.ts", "lib/util.py"),
     *("tests/test_main.py", "docs/index.md", "config/app.yml", "migrations/0001.sql", "data/people.csv"),
@@ -59,7 +59,7 @@ class Judged(NamedTuple):
     title: str
     answers: list[str]
     microseconds: list[float]
-    errors: list[str]  # what it raised, which counts as PASS
+    errors: list[str]  # exceptions of the guard, which count as PASS
 
 
 def read(files: Iterable[Path]) -> list[Line]:
@@ -85,9 +85,9 @@ def _lines(file: Path) -> Iterator[Line]:
 
 
 class Laptop:
-    """A home with a small git repository in it, which guards take for the place where lines would run.
+    """A home with a small git repository, the working directory that guards assume for all lines.
 
-    It must not be below a directory for temporary files, where deleting is harmless.
+    It must not be in a directory for temporary files, where guards allow files to be deleted.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -133,7 +133,7 @@ def cc_safety_net_command() -> str:
 
 
 def in_sh(lines: Sequence[Line], laptop: Laptop) -> Judged:
-    """Return the answers of the guard in sh, which is a process for each line and refuses by exit status 2."""
+    """Return the answers of the guard in sh, which runs once per line and refuses with exit status 2."""
     answers = []
     with chdir(laptop.project):
         for number, line in enumerate(lines, 1):
@@ -147,7 +147,7 @@ def in_sh(lines: Sequence[Line], laptop: Laptop) -> Judged:
 def _asked(
     title: str, argv: Sequence[str], environment: dict[str, str], lines: Sequence[Line]
 ) -> Iterator[dict[str, tuple[str | None, float]]]:
-    """Yield what a worker answers to each line; raises `WorkerEnded`."""
+    """Yield a worker's answer to each line; raises `WorkerEnded`."""
     with TemporaryFile("w+") as questions, TemporaryFile("w+") as complaints:
         questions.writelines(json.dumps(line.text) + "\n" for line in lines)
         questions.seek(0)
@@ -173,7 +173,7 @@ def _asked(
 
 
 def _together(title: str, rows: Sequence[dict[str, tuple[str | None, float]]], names: Sequence[str]) -> Judged:
-    """Return the strictest answer of guards to each line, and their time together."""
+    """Combine guards: return the strictest answer to each line, and the sum of their times."""
     answers, microseconds, errors = [], [], []
     for row in rows:
         said = [row[name][0] for name in names]

@@ -76,11 +76,11 @@ class Measured(NamedTuple):
         return not self.count_own and OWN_SOURCES.get(judged.title) == source
 
     def common_sources(self) -> set[str]:
-        """Return the sources that no guard of this run has for its own."""
+        """Return the sources that are not a guard's own in this run."""
         return {each for each in self.sources() if not any(self.is_left_out(judged, each) for judged in self.judged)}
 
     def counts(self, judged: Judged, source: str | None = None) -> dict[tuple[str, str], Count]:
-        """Return the counts by class and label: of one source, or of all that are left out for no guard."""
+        """Return the counts by class and label, of one source or of all common sources."""
         found: dict[tuple[str, str], Counter[str]] = {}
         wanted = self.common_sources() if source is None else {source}
         for line, answer in zip(self.lines, judged.answers, strict=True):
@@ -195,7 +195,7 @@ def _text(measured: Measured) -> str:
 
 
 def _overview(measured: Measured) -> str:
-    """A row for each source and guard: dangerous lines caught, really refused, and false alarms."""
+    """Return a table with a row for each source and guard: lines caught, lines refused, and false alarms."""
     rows = [("source", "guard", "caught", "", "refused of those to refuse", "", "false alarms", "")]
     for source in (*measured.sources(), None):
         for judged in measured.judged:
@@ -221,7 +221,7 @@ def _share(number: int, of: Sequence[Count]) -> tuple[str, str]:
 
 
 def _of_source(measured: Measured, source: str) -> str:
-    """A row for each class: the lines caught by each guard, as refused + asked about."""
+    """Return a table with a row for each class: the lines caught by each guard, as refused + asked about."""
     judged = [each for each in measured.judged if not measured.is_left_out(each, source)]
     counts = [measured.counts(each, source) for each in judged]
     keys = sorted({(line.kind, line.label) for line in measured.lines if line.source == source}, key=_order)
@@ -257,7 +257,7 @@ def _end_to_end(measured: Measured) -> str:
 
 
 def _misses(measured: Measured) -> list[str]:
-    """What our guards, all of them together, answer to lines otherwise than the label says."""
+    """Return the lines for which the combined answer of our guards differs from the label."""
     judged = measured.judged[0]
     found = []
     for line, answer in zip(measured.lines, judged.answers, strict=True):

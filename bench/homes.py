@@ -1,4 +1,4 @@
-"""Temporary homes: an environment that points to one, and hook folders in it. The person's hooks are never read."""
+"""Temporary homes with hook folders, and environments that point to them. The user's own hooks are never read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-_ELSEWHERE = ("XDG_", "TENTERHOOK_", "KIMI_", "PYTHON")  # but for where modules are
+_ELSEWHERE = ("XDG_", "TENTERHOOK_", "KIMI_", "PYTHON")  # all but PYTHONPATH
 
 _HOOK = """\
 ---
@@ -45,12 +45,12 @@ def hooks_directory(home: Path) -> Path:
 
 
 def tools(count: int) -> list[str]:
-    """The matchers of so many hook folders; none is for the tool Shell."""
+    """Return `count` tool matchers; none matches Shell."""
     return [_TOOLS[number % len(_TOOLS)] for number in range(count)]
 
 
 def write_folders(home: Path, count: int) -> Path:
-    """A home with so many hook folders: fifty kinds of tools, a pattern for each hook. None is for the tool Shell."""
+    """Write `count` hook folders with up to fifty tool matchers, none of which matches Shell; return the home."""
     for number, tool in enumerate(tools(count)):
         name = f"hook-{number:04}"
         text = _HOOK.format(name=name, number=number, tool=tool, priority=100 + number % 7)
@@ -59,7 +59,7 @@ def write_folders(home: Path, count: int) -> Path:
 
 
 def write_folder(home: Path, name: str, definition: str, script: str = "#!/bin/sh\ncat >/dev/null\n") -> Path:
-    """One hook folder; returns its script."""
+    """Write a hook folder; return its script."""
     entry = hooks_directory(home) / name / "scripts" / "run.sh"
     entry.parent.mkdir(parents=True)
     (entry.parent.parent / "HOOK.md").write_text(definition)
@@ -72,8 +72,8 @@ def write_script(file: Path, text: str) -> Path:
     return file
 
 
-# What people guard, format, log and notify: half of it before tools. None of it is for reading a file, and nothing is
-# found in `git status`.
+# Typical guards, formatters, loggers and notifiers, half of them before tool calls. None matches reading a file or
+# `git status`.
 _VARIOUS = (
     ("pre-tool-call", "Shell", r"rm -rf"),
     ("pre-tool-call", "Shell", r"git push.*(--force|\s-f\b)"),
@@ -109,7 +109,7 @@ _VARIOUS = (
 
 
 def write_various(home: Path, count: int) -> Path:
-    """A home with so many hook folders for all kinds of events, with words and with expressions."""
+    """Write `count` hook folders for various events, with plain words and regular expressions; return the home."""
     for number in range(count):
         trigger, tool, pattern = _VARIOUS[number % len(_VARIOUS)]
         keys = {"tool": tool, "pattern": pattern}

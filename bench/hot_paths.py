@@ -1,4 +1,4 @@
-"""What the regression gate counts and measures: the paths that an agent waits for."""
+"""The code paths that `bench.check` counts and measures: those that delay an agent."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 REFERENCE = "python -I -S -c pass"
 _ROOT = Path(__file__).resolve().parent.parent
-_TIMES = 2  # each is counted; the least counts: a busy machine adds a few waits
+_TIMES = 2  # counts of each path, of which the lowest is used: load adds some instructions
 _DECISIONS = 200
 _FOLDERS = 100
 
 
 def counted(counter: Counter, setting: measuring.Setting) -> Iterator[tuple[str, int]]:
-    """The instructions of a bare start; and of each path, without those of a start that leads to nothing."""
+    """Yield the instructions of a bare start, and of each path without those of its start."""
 
     def least(program: Program) -> int:
         return min(counter.count(program) for _ in range(_TIMES))
@@ -31,8 +31,8 @@ def counted(counter: Counter, setting: measuring.Setting) -> Iterator[tuple[str,
     various = dispatching.with_hooks(setting, 30)
     bare = least(_isolated(various, [various.python, "-I", "-S", "-c", "pass"]))
     yield REFERENCE, bare
-    with growth.running_daemon(various):  # first: no hub is started below an agent, which we are after an event
-        yield "the bridge in Python, with a hub", least(_bridge(various, dispatching.READ)) - bare
+    with growth.running_daemon(various):  # before any event, which makes this process an agent: none starts below one
+        yield "the bridge in Python, with the daemon", least(_bridge(various, dispatching.READ)) - bare
     yield "the bridge, none of 30 hooks matches", least(_bridge(various, dispatching.READ)) - bare
     yield "the bridge, one guard", least(_bridge(dispatching.with_guard(setting), dispatching.SHELL)) - bare
     once = least(_engine(setting, 1))
@@ -41,7 +41,7 @@ def counted(counter: Counter, setting: measuring.Setting) -> Iterator[tuple[str,
 
 
 def ratios(setting: measuring.Setting) -> Iterator[Row]:
-    """A hook that does nothing and one that reads, against the C program; the bridge against a bare start."""
+    """Measure two hooks, one that does nothing and one that reads, and the bridge against a bare start."""
     yield from islice(measuring.running(setting), 2)
     yield from islice(dispatching.reaching_none(setting, dispatching.NO_MATCHES[1:2]), 1)
 
@@ -52,7 +52,7 @@ def _bridge(here: dispatching.Installed, call: dict[str, Any]) -> Program:
 
 
 def _isolated(here: dispatching.Installed, argv: list[str], sent: bytes = b"") -> Program:
-    """What `-I` does, but for the seed: a random one would show in the count."""
+    """Return the program with the effect of `-I`, but a fixed hash seed: a random one would change the count."""
     flags = [flag for word in argv for flag in (("-s", "-P") if word == "-I" else (word,))]
     return Program(flags, _environment(here.home), here.project, sent)
 
@@ -69,10 +69,10 @@ def _loading(setting: measuring.Setting, folders: int) -> Program:
 
 
 def _environment(home: Path) -> dict[str, str]:
-    """The same for everybody, and sets and dicts in the same order each time."""
+    """Return an environment that is the same on every machine, with a fixed hash seed."""
     return {"HOME": str(home), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
 
 
 def _with_modules(home: Path) -> dict[str, str]:
-    """The same with our modules on the path."""
+    """Return that environment with our modules on the path."""
     return {**_environment(home), "PYTHONPATH": str(_ROOT / "src")}

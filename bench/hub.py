@@ -1,4 +1,4 @@
-"""python -m bench.hub: how soon an answer at the hub reaches the agent that waits for it, while many others wait."""
+"""python -m bench.hub: how soon an answer at the hub reaches the waiting agent, while many others wait."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 _COMMAND = "python -m bench.hub --write"
 _LIMIT = 50.0  # milliseconds, at the median
 _POLL = 50.0  # seconds that an agent waits at a time, as ours do
-_PAUSE = 0.25  # seconds before each answer: pages have heard of the request by then, and listen again
+_PAUSE = 0.25  # seconds before each answer: by then all pages have received the request's event
 _AT_ONCE = 20  # requests that are opened side by side
 _MEBIBYTE = 1024  # kibibytes
 
@@ -46,7 +46,7 @@ class Load(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Milliseconds from an answer to the agent going on, and the hub's memory meanwhile."""
+    """Milliseconds from each answer until the agent continued, and the hub's memory at that load."""
 
     load: Load
     took: list[float]
@@ -77,7 +77,7 @@ class Hub:
         self.person: str = kept["token"]
 
     async def call(self, token: str, method: str, path: str, body: object = None) -> dict[str, Any]:
-        """One exchange over a connection of its own, as agents do it."""
+        """Send a request over a new connection, as agents do; return the response's body. Raises `Unmeasured`."""
         reader, writer = await asyncio.open_connection(self.host, self.port)
         try:
             writer.write(self._head(token, method, path, body))
@@ -94,7 +94,7 @@ class Hub:
         loop = asyncio.get_running_loop()
         transport, page = await loop.create_connection(_Page, self.host, self.port)
         transport.write(self._head(token, "GET", "/stream"))
-        await page.hears
+        await page.has_data
         return transport
 
     def _head(self, token: str, method: str, path: str, body: object = None) -> bytes:
@@ -105,29 +105,29 @@ class Hub:
 
     @property
     def mebibytes(self) -> float:
-        """Its memory."""
+        """Return the hub's resident memory."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(status.partition("VmRSS:")[2].split()[0]) / _MEBIBYTE
 
 
 class Unmeasured(Exception):
-    """The benchmark cannot run, and why."""
+    """The hub refused a request of the benchmark."""
 
 
 class _Page(asyncio.Protocol):
-    """Discards what it receives."""
+    """The event stream of a page, which discards what it receives."""
 
     def __init__(self) -> None:
-        self.hears = asyncio.get_running_loop().create_future()
+        self.has_data = asyncio.get_running_loop().create_future()
 
     def data_received(self, data: bytes) -> None:
-        if not self.hears.done():
-            self.hears.set_result(None)
+        if not self.has_data.done():
+            self.has_data.set_result(None)
 
 
 @contextmanager
 def running(database: str | None = None) -> Iterator[Hub]:
-    """A hub on this database, or on SQLite in a home of its own."""
+    """Run a hub on this database, or on SQLite in a home of its own."""
     with ExitStack() as stack:
         home = Path(stack.enter_context(TemporaryDirectory(prefix="tenterhook-bench-"))).resolve()
         command = [sys.executable, "-m", "tenterhook", "hub", "--listen", "127.0.0.1:0", "--json"]
@@ -139,7 +139,7 @@ def running(database: str | None = None) -> Iterator[Hub]:
 
 
 class Agents:
-    """Agents that wait, each in a long poll, until they are answered."""
+    """Agents that wait for answers, each in a long poll."""
 
     def __init__(self, hub: Hub, token: str) -> None:
         self._hub = hub
@@ -161,8 +161,8 @@ class Agents:
             await asyncio.gather(*(self.ask() for _ in range(_AT_ONCE)))
 
     async def _wait(self, request: str) -> float:
-        """When it goes on. Agents come at different times: so do their polls."""
-        wait = random.uniform(1, _POLL)
+        """Wait for the answer; return when it came."""
+        wait = random.uniform(1, _POLL)  # so that the agents' polls end at different times
         while True:
             said = await self._hub.call(self._token, "GET", f"/requests/{request}/answer?wait={wait:g}")
             if said["state"] != "open":
@@ -170,7 +170,7 @@ class Agents:
             wait = _POLL
 
     async def answer(self, person: str, request: str) -> float:
-        """Milliseconds from an answer to the agent going on."""
+        """Answer a request; return the milliseconds until its agent continues."""
         given = {"approved": True, "hash": self._hashes.pop(request)}
         begun = time.perf_counter()
         posted = asyncio.create_task(self._hub.call(person, "POST", f"/requests/{request}/answer", given))
@@ -242,7 +242,7 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m bench.hub", description="Measure how soon an answer at the hub reaches the agent that waits."
+        prog="python -m bench.hub", description="Measure how soon an answer at the hub reaches the waiting agent."
     )
     parser.add_argument("--requests", type=int, default=1000, help="open requests (default: 1000)")
     parser.add_argument("--pages", type=int, default=200, help="pages that listen (default: 200)")

@@ -1,4 +1,4 @@
-"""Faults under load: a hub killed, PostgreSQL crashed or out of space, all agents restarted; and who notices."""
+"""Injects faults under load: a hub is killed, PostgreSQL crashes or has no space left, all agents restart."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SETTINGS = "max_wal_size = 128MB\nmin_wal_size = 32MB\n"
 
 
 class Endured(NamedTuple):
-    """One fault: how long until every agent was served again, and how many had given up before."""
+    """One fault: the seconds until every agent was served again, and how many agents had given up by then."""
 
     fault: str
     seconds: float
@@ -41,7 +41,7 @@ class Endured(NamedTuple):
 
 
 class Faults:
-    """The faults, on two hubs with PostgreSQL."""
+    """Injects the faults into two hubs with PostgreSQL."""
 
     def __init__(self, site: Site, server: postgres.Server, disk: str | None, stack: ExitStack) -> None:
         """`disk` is the server's own small disk, which can be filled."""
@@ -51,7 +51,7 @@ class Faults:
         self._stack = stack
 
     async def all(self, fleet: Fleet, rates: Rates) -> list[Endured]:
-        """Put the load on, and one fault after another."""
+        """Inject one fault after another under load, and return how each was endured."""
         faults: list[tuple[str, Callable[[Fleet], Awaitable[float]]]] = [
             ("a hub is killed, and started again", self._kill_hub),
             ("PostgreSQL crashes, and is started again", self._crash),
@@ -120,7 +120,7 @@ def _fill(file: str) -> None:
 
 @contextlib.contextmanager
 def small_disk() -> Iterator[str | None]:
-    """A disk of its own for the server; None if this account may not mount one."""
+    """Mount a small disk for the server; yields None if this account may not."""
     folder = tempfile.mkdtemp(prefix="tenterhook-disk-", dir=postgres.reachable())
     try:
         command = ["mount", "-t", "tmpfs", "-o", _SMALL_DISK, "tenterhook", folder]
@@ -147,7 +147,7 @@ def server_on_small_disk() -> Iterator[tuple[postgres.Server, str | None]]:
 
 
 async def endure(site: Site, faults: Faults, agents: int, rates: Rates) -> tuple[list[Endured], list[str]]:
-    """Have so many agents wait, go through all faults, and return what is wrong after that."""
+    """Inject all faults while `agents` agents wait; return the results, and what is inconsistent afterwards."""
     fleet = site.fleet()
     await fleet.grow(agents)
     endured = await faults.all(fleet, rates)

@@ -1,6 +1,7 @@
-"""Agents that wait, people who answer and machines that upload, as cheap as can be: one process has 10,000 of them.
+"""Simulates waiting agents, answering people and uploading machines, up to 10,000 of them in one process.
 
-Each exchange has a connection of its own, as ours have. What was said to whom is kept, and compared with the database.
+Each exchange has a connection of its own, as in the real client. All responses are kept to compare them with the
+database.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from .hub import Hub
 
-POLL = 50.0  # seconds that an agent waits at a time, and the next two, as ours do
+POLL = 50.0  # seconds; this, and the next two, are those of the real client
 _RETRY = 0.25
 GIVES_UP = 10.0
 _SECOND = 1000.0  # milliseconds
@@ -109,10 +110,10 @@ class Waiting(NamedTuple):
 
 
 class Fleet:
-    """So many agents, and a person, at any of the hubs that are there."""
+    """Agents and a person, each of whose requests goes to a random one of the hubs."""
 
     def __init__(self, hubs: list[Address], tokens: Sequence[str], person: str) -> None:
-        self.hubs = hubs  # may be changed meanwhile
+        self.hubs = hubs  # may be changed at any time
         self.tokens = tokens
         self._person = person
         self._random = random.Random(22)
@@ -122,7 +123,7 @@ class Fleet:
         self._polls: dict[int, Poll] = {}  # by agent
         self._due: dict[str, float] = {}  # when an answer was due, by request
         self.told: dict[str, dict[str, Any]] = {}  # what agents were told, by request
-        self.won: list[tuple[str, bool]] = []  # what the person was told
+        self.won: list[tuple[str, bool]] = []  # the person's answers that the hub accepted
         self.acknowledged: list[str] = []  # hashes of records that a hub has taken
         self.gave_up = 0  # agents that were not served for longer than they would wait
         self.answered: list[tuple[float, float]] = []  # when due, and milliseconds until the agent went on
@@ -135,7 +136,7 @@ class Fleet:
         return len(self._tasks)
 
     async def grow(self, size: int, at_once: int = 40) -> None:
-        """Have further agents ask, so many at a time, until there are `size`; wait until their requests are open."""
+        """Start agents, `at_once` at a time, until there are `size`; wait until their requests are open."""
         room = asyncio.Semaphore(at_once)
 
         async def begin(number: int) -> None:
@@ -161,7 +162,7 @@ class Fleet:
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
     def unserved(self, connection: Connection, agents: set[int]) -> set[int]:
-        """Return which of these agents wait in no poll that a hub has taken: it renews the lease then."""
+        """Return those agents without a poll that a hub has accepted, which renews the request's lease."""
         rows = connection.all("select id, lease from requests where state = 'open'")
         leases = {row["id"]: row["lease"] for row in rows}
         polls = {agent: self._polls.get(agent) for agent in agents}
@@ -178,11 +179,11 @@ class Fleet:
 
     @property
     def unanswered(self) -> int:
-        """How many agents wait for an answer that was given."""
+        """How many agents still wait although their request was answered."""
         return len(self._due)
 
     async def load(self, seconds: float, answers: float, uploads: float, records: int) -> None:
-        """Answer so many requests, and upload so many batches of records, per second, at random moments."""
+        """Answer requests and upload batches of `records` at random moments, at these rates per second."""
         await asyncio.gather(
             self._arrivals(seconds, answers, self._answer), self._arrivals(seconds, uploads, self._upload_of(records))
         )
@@ -199,7 +200,7 @@ class Fleet:
     async def _anywhere(
         self, token: str, method: str, path: str, body: object = None, poll: tuple[int, str, float] | None = None
     ) -> tuple[int, dict[str, Any]]:
-        """Ask any hub, and again until one responds."""
+        """Send a request to a random hub, and retry until one responds."""
         failed: float | None = None
         while True:
             if poll is not None:
@@ -215,7 +216,7 @@ class Fleet:
 
     async def _ask_again_and_again(self, number: int, opened: asyncio.Event | None = None) -> None:
         token = self.tokens[number]
-        wait = self._random.uniform(1, POLL)  # agents come at different times: so do their polls
+        wait = self._random.uniform(1, POLL)  # so that the agents' polls end at different times
         while True:
             command = f"make target-{self._random.getrandbits(64):x}"
             request = Request(
@@ -291,7 +292,7 @@ class Fleet:
 
 
 def differences(fleet: Fleet, connection: Connection) -> list[str]:
-    """Return what is wrong: requests answered twice, answers or records lost, agents told otherwise than is stored."""
+    """Return what is inconsistent: requests answered twice, lost answers and records, agents told another state."""
     requests = {row["id"]: row for row in connection.all("select * from requests")}
     answers = connection.all("select request, approved, became from answers")
     won: dict[str, list[Row]] = {}

@@ -1,7 +1,7 @@
-"""python -m bench.hub_load: how a hub answers while up to 10,000 agents wait, with answers and records at a given rate.
+"""python -m bench.hub_load: a hub's latency while up to 10,000 agents wait, with answers and records at a given rate.
 
-The loop is open: answers and uploads come at random moments of a given rate, whether or not those before are done, and
-the time counts from the moment at which one was due.
+The load is an open loop: answers and uploads arrive at random moments, whether or not earlier ones are done, and
+latency is measured from the moment at which one was due.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Latency(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What one setup did with so many agents."""
+    """The results of one setup with this number of agents."""
 
     setup: Setup
     agents: int
@@ -85,7 +85,7 @@ class Measured(NamedTuple):
     records: Latency
     kibibytes: float  # for each agent that waits
     busy: float  # cores that the hubs used
-    waited: float  # the share of the time in which their event loops could run, and no core was free
+    waited: float  # the share of their event loops' runnable time that these waited for a free core
 
     @property
     def is_target(self) -> bool:
@@ -106,7 +106,7 @@ class Rates(NamedTuple):
 
 
 class Cpu(NamedTuple):
-    """Seconds that processes ran, that their event loops did, and that these could have run but no core was free."""
+    """Seconds that processes ran, that their event loops ran, and that these waited for a free core."""
 
     ran: float
     loops_ran: float
@@ -137,12 +137,12 @@ class Site:
 
     @property
     def cpu(self) -> Cpu:
-        """What the hubs have used of it."""
+        """Return the hubs' CPU time so far."""
         return Cpu(*map(sum, zip(*(_cpu_of(hub.process.pid) for hub in self.hubs), strict=True)))
 
 
 def _new_tokens(connection: Connection) -> Iterator[str]:
-    """Make a token for one agent after another."""
+    """Create and yield tokens for agents, without end."""
     while True:
         token = f"th_agent_{secrets.token_urlsafe(32)}"
         connection.run(
@@ -159,7 +159,7 @@ def _cpu_of(pid: int) -> Cpu:
 
 
 async def measure(site: Site, sizes: Sequence[int], rates: Rates, rounds: int) -> list[Measured]:
-    """Add agents up to each size, and put the load on it several times; of each figure the median counts."""
+    """Grow the fleet to each size, and measure several rounds under load; return the medians."""
     before = site.mebibytes
     fleet = site.fleet()
     measured = []
@@ -237,7 +237,7 @@ def table(measured: Sequence[Measured]) -> str:
 
 
 def drawn(measured: Sequence[Measured], rates: Rates) -> str:
-    """The 99th percentile of answers by the number of agents, with the median below it."""
+    """Return a plot of the answers' latency by the number of agents."""
     setups = dict.fromkeys(one.setup for one in measured)
     series = [
         Series(str(setup), [Point(one.agents, *_band(one.answers)) for one in measured if one.setup == setup])
@@ -258,7 +258,7 @@ def _band(took: Latency) -> tuple[float, float, float]:
 def main() -> int:
     options = _options()
     _raise_limits()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: ended"))  # what it has started is ended, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: ended"))  # so that child processes are ended, too
     gc.disable()  # a pause here would be counted as one of the hub's
     rates = Rates(options.seconds, options.answers, options.records, options.batch)
     effort = f"{rates.answers:g} answers and {rates.records:g} records per second, {rates.batch} in an upload"

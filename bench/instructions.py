@@ -1,4 +1,4 @@
-"""Counts the instructions of a process: a figure that hardly depends on the load of the machine."""
+"""Counts the instructions of a process, which hardly depend on the load of the machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST = 120  # seconds for one process
 
 
 class Program(NamedTuple):
-    """What is counted: one process, without those that it starts."""
+    """A process to count, without its children."""
 
     argv: Sequence[str]
     environment: Mapping[str, str]
@@ -26,14 +26,14 @@ class Program(NamedTuple):
 
 
 class Counter(NamedTuple):
-    """What counts here."""
+    """A tool that counts instructions."""
 
     name: str
     count: Callable[[Program], int]
 
 
 def counter() -> Counter | None:
-    """Return the counter of this machine: perf, or else callgrind."""
+    """Return the counter that works on this machine, perf or callgrind; None if neither does."""
     nothing = Program(["/bin/sh", "-c", ":"], {"PATH": "/usr/bin:/bin"}, Path("/"))
     for one in (Counter("perf", _by_perf), Counter("callgrind", _by_callgrind)):
         try:
@@ -53,7 +53,7 @@ def _by_perf(program: Program) -> int:
 
 
 def perf_count(report: str) -> int:
-    """The number in a line like `1234,,instructions:u,…`; a machine without such counters has words there."""
+    """Return the number in a line like `1234,,instructions:u,…`; raises `WorkerEnded` if there is text instead."""
     words = [line.split(",")[0] for line in report.splitlines() if "instructions" in line]
     if not words or not words[0].isdecimal():
         raise WorkerEnded("perf cannot count here")
@@ -76,7 +76,7 @@ def _tool(name: str) -> str:
 
 
 def _run(program: Program, before: list[str]) -> int:
-    """Run it to its end and return its number; raises `WorkerEnded` if it does not end well."""
+    """Run a program to its end and return its process id; raises `WorkerEnded` if it fails."""
     process = subprocess.Popen(
         [*before, *program.argv],
         env=program.environment,

@@ -1,4 +1,4 @@
-"""A worker that has kimi-cli's own engine run the hooks. Zero hooks: as many as there are matchers in a JSON file."""
+"""A worker in which kimi-cli's engine runs the hooks. With zero hooks it has one for each matcher in a JSON file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several sessions side by side, of which one runs at a time, so that noise of the machine affects all alike."""
+"""Lets concurrent sessions run one at a time, in turn, so that other load on the machine affects all alike."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from random import Random
 
-_BREATH = 0.03  # seconds between two steps, for work that follows a step
+_PAUSE = 0.03  # seconds between two steps, for work that follows a step
 
 
 class Laps:
@@ -20,7 +20,7 @@ class Laps:
         self._names = names
         self._left = laps
         self._chance = chance
-        self._changed = Condition()  # which may be entered again
+        self._changed = Condition()  # reentrant
         self._ready: set[str] = set()
         self._to_come: list[str] = []  # in this lap
         self._going: str | None = None
@@ -28,7 +28,7 @@ class Laps:
 
     def wait(self, name: str) -> None:
         """Report the end of a step, and wait for the next one; after the last lap it returns at once."""
-        time.sleep(_BREATH)
+        time.sleep(_PAUSE)
         with self._changed:
             if self._going == name:
                 self._going = None

@@ -1,7 +1,7 @@
-"""A worker for one answer: how long the engine takes to load its HOME, its first event, and to load it again.
+"""Measures once how long the engine takes to load the hooks of HOME, for its first event, and to load them again.
 
-Neither what is remembered within a process nor what an earlier one kept must help a load, so each answer needs a fresh
-process. Imports are done before the clock starts. Beside it, how long a bare look at each of the files takes.
+Each measurement needs a new process, so that no cache in memory helps, and removes the cache of earlier ones. Imports
+are not timed. The last figure is a `stat` of each file.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ def main(work_dir: str, folders: str) -> None:
 
 
 def files() -> list[str]:
-    """Each folder, its definition, and its script with the directory that it is in."""
+    """Return each hook folder, its definition, its script and the script's directory."""
     hooks = Path(os.environ["HOME"], ".config/agents/hooks")
     folders = [str(folder) for folder in hooks.iterdir()] if hooks.is_dir() else []
     return [f"{folder}{part}" for folder in folders for part in ("", "/HOOK.md", "/scripts", "/scripts/run.sh")]
 
 
 def import_everything(work_dir: str) -> None:
-    """What a first load and a first event import: put an event to no hooks at all."""
+    """Import what a first load and a first event need, by deciding an event without hooks."""
     home = os.environ["HOME"]
     with TemporaryDirectory() as empty:
         os.environ.update(clean_environment(Path(empty)))

@@ -1,4 +1,4 @@
-"""How long `tenterhook log` takes in a journal of 100,000 events, against a command that looks at nothing."""
+"""Measures `tenterhook log` on a journal of 100,000 events, against a command that reads nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EVENTS = 100_000
 _AGAINST = "`tenterhook --version`"
 _QUICK_ENOUGH = Target(1.0, measure=Measure.TIME)
-_ASKED = (
+_COMMANDS = (
     "log",
     "log --session s-77",
     "log --event post-tool-call",
@@ -36,12 +36,12 @@ _ASKED = (
 
 
 def answers(setting: Setting) -> Iterator[Row]:
-    """Each way to ask, once the index is up to date."""
+    """Measure each command with an index that is up to date."""
     home = setting.directory / "journal-home"
     _write(home)
     environment = homes.clean_environment(home)
     run_command(["log", "-n", "1"], environment)()  # brings the index up to date
-    for words in _ASKED:
+    for words in _COMMANDS:
         turns = {"ours": run_command(words.split(), environment), "bare": run_command(["--version"], environment)}
         found = take_turns(turns, max(setting.effort.loads // 2, 2))
         yield Row(f"`{words}`, {EVENTS:,} events", _AGAINST, compare(found["ours"], found["bare"]), _QUICK_ENOUGH)
@@ -58,7 +58,7 @@ def run_command(words: Sequence[str], environment: dict[str, str]) -> Callable[[
 
 
 def _write(home: Path) -> None:
-    """Two weeks of work: 200 sessions, 10 hooks, two of them asked at each event."""
+    """Write a journal of two weeks: 200 sessions and ten hooks, two of which run for each event."""
     place = home / ".local" / "state" / "tenterhook" / "journal"
     now = time.time()
     for number in range(EVENTS):

@@ -57,16 +57,16 @@ JOURNAL = Target(1.05)
 
 
 class Loads(NamedTuple):
-    """What one process took, in microseconds."""
+    """The durations that one process measured, in microseconds."""
 
     load: float
     first_event: float
     again: float  # to load the same, with nothing changed
-    stats: float  # to look at each file that hooks are made of
+    stats: float  # to `stat` each file of the hooks
 
 
 class Setting:
-    """A directory of this run: homes, the project the events happen in, and the workers' command lines."""
+    """The directory of a run, with homes and the project of the events; starts workers there."""
 
     def __init__(self, directory: Path, effort: Effort) -> None:
         self.directory = directory
@@ -75,10 +75,10 @@ class Setting:
         self.work_dir = directory / "project"
         self.home.mkdir()
         self.work_dir.mkdir()
-        self.environment, self.payload_size = self._what_a_hook_is_given()
+        self.environment, self.payload_size = self._hook_environment()
 
-    def _what_a_hook_is_given(self) -> tuple[dict[str, str], int]:
-        """The environment and the payload the engine gives a hook: the other contenders give the same."""
+    def _hook_environment(self) -> tuple[dict[str, str], int]:
+        """Return the environment and the payload's size that the engine gives a hook, as do the other contenders."""
         payload, environment = self.directory / "payload", self.directory / "environment"
         with self.engine() as worker:
             worker.microseconds(1, Case(1, f"cat >'{payload}'; env -0 >'{environment}';"))
@@ -100,17 +100,17 @@ class Setting:
         return Worker(self._module("strictyaml_worker"), homes.clean_environment(home), _ROOT)
 
     def c_program(self, more_bytes: int = 0) -> Worker:
-        """Raises `NoCompiler`."""
+        """Compile and start the C program; raises `NoCompiler`."""
         program = spawn_program(self.directory)
         return Worker([program, str(self.payload_size + more_bytes)], self.environment, self.work_dir)
 
     def folders(self, count: int) -> Path:
-        """A home with so many hook folders, made when first asked for."""
+        """Return a home with `count` hook folders, which is made on first use."""
         home = self.directory / f"{count}-folders"
         return home if home.exists() else homes.write_folders(home, count)
 
     def loads(self, count: int) -> Loads:
-        """In a process that has loaded nothing before."""
+        """Measure loading `count` folders in a new process; raises `WorkerEnded`."""
         environment = homes.clean_environment(self.folders(count))
         argv = self._module("loading_worker", self.work_dir, count)
         ended = subprocess.run(argv, env=environment, cwd=_ROOT, capture_output=True, text=True, check=False)
@@ -123,7 +123,7 @@ class Setting:
 
 
 def running(setting: Setting) -> Iterator[Row]:
-    """Hooks that run, by the engine and by asyncio, against the C program."""
+    """Measure hooks run by the engine and by asyncio, against the C program."""
     with ExitStack() as stack:
         try:
             c_program = stack.enter_context(setting.c_program())
@@ -144,7 +144,7 @@ def running(setting: Setting) -> Iterator[Row]:
 
 
 def reaching_none(setting: Setting) -> Iterator[Row]:
-    """An event that none of 100 hooks is for, against one spawn of `sh -c :`."""
+    """Measure an event that none of 100 hooks matches, against one spawn of `sh -c :`."""
     against = f"{_C}, 1 hook `:`"
     titles = ("none of 100 hooks matches", "the same, first event after loading")
     try:
@@ -163,7 +163,7 @@ def reaching_none(setting: Setting) -> Iterator[Row]:
 
 
 def loading(setting: Setting) -> Iterator[Row]:
-    """Hook folders to an engine, against strictyaml on their front matter alone. How many times faster, not slower."""
+    """Measure how many times faster the engine loads hook folders than strictyaml their front matter alone."""
     for count, target in FOLDERS:
         sample = min(count, _STRICTYAML_SAMPLE)
         against = "strictyaml" if sample == count else f"strictyaml ({sample} folders, scaled)"
@@ -180,7 +180,7 @@ def loading(setting: Setting) -> Iterator[Row]:
 
 
 def holding_memory(setting: Setting) -> Iterator[Row]:
-    """The same hook from a process that holds a gibibyte and from one that does not."""
+    """Measure a hook started by a process that holds a gibibyte, against one that does not."""
     title, against = "1 hook `cat >/dev/null`, 1 GiB held", "the same, nothing held"
     case = Case(1, "cat >/dev/null")
     try:
@@ -195,7 +195,7 @@ def holding_memory(setting: Setting) -> Iterator[Row]:
 
 
 def journaling(setting: Setting) -> Iterator[Row]:
-    """The same hook with the journal and without."""
+    """Measure a hook with the journal, against the same without."""
     for title, case, rounds, _ in SPAWNING[:2]:
         with setting.engine() as without, setting.engine(journal=True) as engine:
             turns = {"without": _block(without, rounds, case), "with": _block(engine, rounds, case)}
@@ -206,7 +206,7 @@ def journaling(setting: Setting) -> Iterator[Row]:
 
 MEASUREMENTS = (
     *(running, journaling, reaching_none, loading, holding_memory),
-    *(dispatching.reaching_none, dispatching.guarding, handing_over.with_a_hub),
+    *(dispatching.reaching_none, dispatching.guarding, handing_over.with_daemon),
     *(looking_up.answers, growth.rows, peers.running),
 )
 
@@ -228,7 +228,7 @@ def _one_look(setting: Setting, count: int) -> Block:
 
 
 def _times_faster(ours: Blocks, theirs: Blocks) -> Comparison:
-    """The comparison the other way round, with our time still called ours."""
+    """Return the inverse comparison, in which our time is still `ours`."""
     turned = compare(theirs, ours)
     over = -turned.over[0], -turned.over[1]
     return turned._replace(ours=turned.theirs, theirs=turned.ours, over=over)

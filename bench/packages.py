@@ -1,6 +1,6 @@
-"""Peers from the package registries, in a cache folder: $TENTERHOOK_BENCH_CACHE, or .cache/bench beside this folder.
+"""Installs peers from package registries into a cache folder: $TENTERHOOK_BENCH_CACHE, or .cache/bench here.
 
-What is there in the wanted version is left alone. What cannot be had is no error: the reason is for the table.
+A package that is there in the required version is reused.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _STAMP = "installed"
 
 
 class CannotInstall(Exception):
-    """Why, in words for a person."""
+    """A package cannot be installed; the message says why."""
 
 
 class Package(NamedTuple):
@@ -34,7 +34,7 @@ NODE = Package("node", "24")
 
 
 def from_pypi(package: Package) -> Path:
-    """The interpreter of an environment with this package; raises `CannotInstall`."""
+    """Return the interpreter of an environment with this package; raises `CannotInstall`."""
     folder = _folder(package)
     if _stamp(folder) != package.version:
         python = _newer_python()
@@ -47,7 +47,7 @@ def from_pypi(package: Package) -> Path:
 
 
 def from_npm(package: Package, *, scripts: bool = False) -> Path:
-    """The folder of this package; its own installation scripts run only if asked for. Raises `CannotInstall`."""
+    """Return the folder of this package; its install scripts run only with `scripts`. Raises `CannotInstall`."""
     folder = _folder(package)
     if _stamp(folder) != package.version:
         npm = shutil.which("npm")
@@ -55,7 +55,7 @@ def from_npm(package: Package, *, scripts: bool = False) -> Path:
             raise CannotInstall("there is no npm here")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        # a package.json of its own, or npm would go looking for one in the folders above
+        # without a package.json here npm would use one of a parent folder
         (folder / "package.json").write_text('{"private": true}\n')
         flags = ["--no-audit", "--no-fund", "--loglevel=error", *([] if scripts else ["--ignore-scripts"])]
         _run([npm, "install", *flags, f"{package.name}@{package.version}"], folder)
@@ -64,7 +64,7 @@ def from_npm(package: Package, *, scripts: bool = False) -> Path:
 
 
 def node() -> Path:
-    """A `node` that is new enough for all of them; raises `CannotInstall`."""
+    """Return a `node` that is new enough for all peers; raises `CannotInstall`."""
     return from_npm(NODE, scripts=True).parent / ".bin" / "node"
 
 
@@ -87,12 +87,12 @@ def _stamp(folder: Path) -> str:
 
 
 def _newer_python() -> str:
-    """A Python 3.12 or 3.13: this one, one on PATH, or one of pyenv's."""
+    """Return a Python 3.12 or 3.13: this one, one on PATH, or one of pyenv's; raises `CannotInstall`."""
     known = [sys.executable] if (3, 12) <= sys.version_info[:2] <= (3, 13) else []
     known += filter(None, map(shutil.which, ("python3.13", "python3.12")))
     for pattern in ("3.13*", "3.12*"):
         known += map(str, sorted(Path.home().glob(f".pyenv/versions/{pattern}/bin/python"), reverse=True))
-    for python in known:  # pyenv puts commands on PATH that only say that they are not installed
+    for python in known:  # pyenv's shims are on PATH even for versions that are not installed
         if subprocess.run([python, "-c", "import venv, ensurepip"], capture_output=True, check=False).returncode == 0:
             return python
     raise CannotInstall("it needs Python 3.12 or 3.13, and neither was found")

@@ -1,4 +1,4 @@
-"""What packs cost: `pack verify`, and an event that reaches none of their hooks, against the same without hooks.
+"""Measures the cost of packs: `pack verify`, and an event that none of their hooks matches.
 
 python -m bench.packs [--quick] [--write]
 """
@@ -48,7 +48,7 @@ _SCRIPT = "#!/bin/sh\nexit 0\n"
 
 
 def rows(setting: Setting, packs: int = PACKS) -> Iterator[Row]:
-    """Verify the packs, then send events for which none of their hooks is, with the daemon and without."""
+    """Measure verifying the packs, and events that none of their hooks matches, with the daemon and without."""
     home = setting.directory / "packs-home"
     _use(home, [_repository(setting.directory / "packs" / f"pack-{number:02}", number) for number in range(packs)])
     environment = homes.clean_environment(home)
@@ -62,7 +62,7 @@ def rows(setting: Setting, packs: int = PACKS) -> Iterator[Row]:
     yield Row(f"`pack verify`, {of_them}", "`tenterhook --version`", compared, VERIFIED)
     many, none = Installed(home, setting.work_dir), with_hooks(setting, 0, "no-packs-home")
     with ExitStack() as stack:
-        for here in (many, none):  # first: none is started below an agent, which we are after an event
+        for here in (many, none):  # before any event, which makes this process an agent: none starts below one
             stack.enter_context(running_daemon(here))
         yield _reaching_none(setting, "dispatch with the daemon", of_them, many, none)
     yield _reaching_none(setting, "dispatch", of_them, many, none)
@@ -80,7 +80,7 @@ def _reaching_none(setting: Setting, way: str, of_them: str, many: Installed, no
 
 
 def _repository(path: Path, number: int) -> Path:
-    """A git repository with a pack, tagged v1."""
+    """Create a git repository with a pack, tagged v1."""
     for each in range(HOOKS):
         name = f"pack-{number:02}-hook-{each}"
         folder = path / "hooks" / name

@@ -1,4 +1,4 @@
-"""Other engines, each running the same hooks as ours, in a process of its own that takes turns with ours."""
+"""Measures our engine against others that run the same hooks, each in a process of its own."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ COMPARED = (
 
 
 def kimi_cli(setting: Setting, other_tools: Path) -> Worker:
-    """Its `HookEngine`, from the Python index."""
+    """Return a worker with kimi-cli's `HookEngine`, from PyPI; raises `CannotInstall`."""
     python = packages.from_pypi(KIMI_CLI)
     return Worker(
         [python, "-m", "bench.kimi_cli_worker", setting.work_dir, other_tools], setting.environment, _HERE.parent
@@ -52,14 +52,14 @@ def kimi_cli(setting: Setting, other_tools: Path) -> Worker:
 
 
 def kimi_code(setting: Setting, other_tools: Path) -> Worker:
-    """What its `trigger` calls, from its npm package, which is one large program."""
+    """Return a worker with what Kimi Code's `trigger` calls, from its npm package; raises `CannotInstall`."""
     engine = _opened(packages.from_npm(KIMI_CODE) / "dist" / "main.mjs")
     argv = [packages.node(), _HERE / "kimi_code_worker.mjs", engine, setting.work_dir, other_tools]
     return Worker(argv, setting.environment, setting.work_dir)
 
 
 def gemini(setting: Setting, other_tools: Path) -> Worker:
-    """Its `HookSystem`, from its npm package."""
+    """Return a worker with Gemini CLI's `HookSystem`, from its npm package; raises `CannotInstall`."""
     hooks = packages.from_npm(GEMINI) / "dist" / "src" / "hooks" / "index.js"
     argv = [packages.node(), _HERE / "gemini_worker.mjs", hooks, setting.work_dir, other_tools]
     return Worker(argv, setting.environment, setting.work_dir)
@@ -78,7 +78,7 @@ PEERS: dict[str, Callable[[Setting, Path], Worker]] = {
 
 
 def running(setting: Setting) -> Iterator[Row]:
-    """Our engine against each of the others that can be had."""
+    """Measure our engine against each of the others that can be installed."""
     other_tools = setting.directory / "other-tools.json"
     other_tools.write_text(json.dumps(homes.tools(_OTHERS)))
     for peer, worker_of in PEERS.items():
@@ -101,7 +101,7 @@ def _against(setting: Setting, peer: str, worker: Worker) -> Iterator[Row]:
                 found = take_turns(turns, setting.effort.blocks)
                 yield Row(title, peer, compare(found["ours"], found["theirs"]), target)
                 del left[0]
-    except WorkerEnded as reason:  # theirs: another version, or something that it needs is not there
+    except WorkerEnded as reason:  # theirs: another version, or a missing dependency
         yield from (Row(each.title, peer, None, each.target, f"it ended: {reason}") for each in left)
 
 
@@ -110,7 +110,7 @@ def _block(worker: Worker, rounds: int, case: Case) -> Block:
 
 
 def _opened(program: Path) -> Path:
-    """A copy of Kimi Code's program that does not begin, and lets its engine be used from outside."""
+    """Write a copy of Kimi Code's program that exports its engine instead of starting; raises `CannotInstall`."""
     engine = program.with_name("engine.mjs")
     text, found, _ = program.read_text().rpartition("\nexport {")
     names = "HostProcessService, indexHooks, init_hostProcessService, init_matchHooks, runMatchedHooks"

@@ -1,4 +1,4 @@
-"""A line chart as an SVG that needs nothing else: lines with their middle half, named where they end."""
+"""Draws a line chart as a self-contained SVG; each line has a band from the first to the third quartile."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _WIDTH, _HEIGHT = 760, 430
 _LEFT, _TOP, _BOTTOM = 66, 78, 370
-_CHARACTER = 6.9  # pixels, of a name's; fonts differ, so there is room for a wide one
+_CHARACTER = 6.9  # pixels; enough for a wide font
 _LINE = 17  # from one name to the next
 _PADDING = 16  # from the axes to the first and the last point
 _MOST_TICKS = 10
@@ -43,7 +43,7 @@ _MARKS = (
 
 
 class Point(NamedTuple):
-    """A median at one place, and the middle half around it."""
+    """A median, with the first and the third quartile."""
 
     x: float
     low: float
@@ -59,7 +59,7 @@ class Series(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """What is drawn. The first series is ours. The axis from left to right is logarithmic."""
+    """A line chart. The first series is ours. The horizontal axis is logarithmic."""
 
     title: str
     note: str
@@ -67,11 +67,11 @@ class Chart(NamedTuple):
     series: Sequence[Series]
     x_label: Callable[[float], str]
     y_label: Callable[[float], str]
-    is_log: bool = True  # upwards; otherwise that axis begins at zero
+    is_log: bool = True  # the vertical axis, which begins at zero otherwise
 
 
 class _Scale(NamedTuple):
-    """Where a value is, in pixels."""
+    """Maps values to pixels."""
 
     low: float
     high: float
@@ -92,7 +92,7 @@ class _Axes(NamedTuple):
 
 
 def drawn(chart: Chart) -> str:
-    """The picture; its colours follow what the reader prefers, light or dark."""
+    """Return the SVG; its colours follow the reader's preference, light or dark."""
     points = [point for series in chart.series for point in series.points]
     if not points or not all(series.points for series in chart.series) or len(chart.series) > len(_MARKS):
         raise ValueError(f"a chart has one to {len(_MARKS)} series with points")
@@ -123,7 +123,7 @@ def drawn(chart: Chart) -> str:
 
 
 def _ticks(low: float, high: float, is_log: bool) -> list[float]:
-    """Round values, the first at or below the lowest and the last at or above the highest."""
+    """Return round values, the first at or below the lowest and the last at or above the highest."""
     return _log_ticks(low, high) if is_log else _linear_ticks(high)
 
 
@@ -145,7 +145,7 @@ def _log_ticks(low: float, high: float) -> list[float]:
 
 
 def _linear_ticks(high: float) -> list[float]:
-    """From zero."""
+    """Return round values from zero to at least `high`."""
     rough = (high or 1.0) / (_MOST_TICKS - 1)
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(step * power for step in (1, 2, 5, 10) if step * power >= rough)
@@ -161,7 +161,7 @@ def _grid(chart: Chart, axes: _Axes, ticks: Sequence[float], right: float) -> st
 
 
 def _bottom(chart: Chart, axes: _Axes, across: Sequence[float], right: float) -> str:
-    """The axis with a tick for each place that was measured, and a label where there is room."""
+    """Return the horizontal axis, with a tick for each measured value, and a label where there is room."""
     parts = [f'<path class="axis" d="M{_LEFT},{_BOTTOM}H{right:.1f}"/>']
     free = 0.0
     for value in across:
@@ -193,7 +193,7 @@ def _line(chart: Chart, axes: _Axes, number: int) -> str:
 
 
 def _names(chart: Chart, axes: _Axes, right: float) -> str:
-    """Each line's name and last value at its end, moved where two would be in one place."""
+    """Return each line's name and last value at its end, moved apart where they would overlap."""
     ends = [series.points[-1] for series in chart.series]
     wanted = [axes.y.at(point.middle) for point in ends]
     parts = []
@@ -209,7 +209,7 @@ def _names(chart: Chart, axes: _Axes, right: float) -> str:
 
 
 def _apart(wanted: Sequence[float], distance: float, low: float, high: float) -> list[float]:
-    """Places as near to those wanted as fit, in the same order; between the limits as far as they fit there."""
+    """Return the nearest places that are `distance` apart, in the same order, and within the limits if they fit."""
     order = sorted(range(len(wanted)), key=lambda number: wanted[number])
     groups: list[tuple[float, list[int]]] = []  # neighbours that touch, by their middle
     for number in order:
@@ -246,6 +246,6 @@ def _value(chart: Chart, point: Point) -> str:
 
 
 def _in_words(chart: Chart) -> str:
-    """What the lines show, for those who do not see them."""
+    """Describe the lines for readers who cannot see them."""
     lines = (f"{each.name}: {', '.join(_value(chart, point) for point in each.points)}." for each in chart.series)
     return f"By {chart.x_title}: {' '.join(lines)}"

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of one's own, with its data in a temporary folder, as an account without privileges."""
+"""A temporary PostgreSQL server, run by an unprivileged account."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class NotInstalled(Exception):
 
 
 class Server:
-    """A server that listens on a socket in its folder; `is_durable` as it is by default, or quicker."""
+    """A server that listens on a socket in its folder; without `is_durable` it is faster, but not safe in a crash."""
 
     def __init__(self, *, is_durable: bool = True, data: str | None = None, settings: str = "") -> None:
         """`data` is a folder for its files, if they are to be elsewhere."""
@@ -44,7 +44,7 @@ class Server:
             [f"{self._programs}/{program}", *arguments],
             check=False,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,  # not a pipe: the server would hold it
+            stdout=subprocess.DEVNULL,  # the server would keep a pipe open
             stderr=subprocess.DEVNULL,
             cwd=self.place,
             env={"PATH": os.environ["PATH"], "LC_ALL": "C"},
@@ -79,7 +79,7 @@ class Server:
 
 
 def reachable() -> str:
-    """Return a temporary folder that another account gets into."""
+    """Return a temporary folder that other accounts can enter."""
     places = (tempfile.gettempdir(), "/var/tmp", "/dev/shm")
     return next(place for place in places if os.path.isdir(place) and os.stat(place).st_mode & 0o001)
 

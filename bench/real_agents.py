@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))  # where those who install them are
+sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))  # for `hosts`
 
 from hosts import agents
 from tenterhook.agents import headless
 
 
 class NotHere(Exception):
-    """An agent that is not installed, and why."""
+    """An agent is not installed; the message says why."""
 
 
 class RealAgent(NamedTuple):
@@ -27,7 +27,7 @@ class RealAgent(NamedTuple):
 
 
 def real_agent(name: str) -> RealAgent:
-    """An agent by its name; raises `NotHere`. `node` is on PATH from then on."""
+    """Return an agent by its name, and add `node` to PATH; raises `NotHere`."""
     if name in agents.skipped():
         raise NotHere(agents.skipped()[name])
     folder = str(agents.node())

@@ -1,8 +1,8 @@
-// What requests.py is in Python, for peers in JavaScript: answer requests until there are no more.
+// The protocol of requests.py for workers in JavaScript: answers requests until stdin ends.
 
 import { createInterface } from "node:readline";
 
-/** `engineFor(commands)` makes an engine, once for each case: a function from a tool's input to how many hooks ran well. */
+/** `engineFor(commands)` makes an engine for a case: it runs the hooks on a tool's input, and returns how many succeeded. */
 export async function serve(engineFor) {
   const engines = new Map();
   for await (const line of createInterface({ input: process.stdin })) {

@@ -1,6 +1,6 @@
-"""What a worker is asked, and how it answers: rounds of one case, timed one by one, on demand.
+"""The protocol of workers: a request asks for rounds of a case, and the answer has the time of each.
 
-All contenders speak this, the C program too, so that a bench can let them take turns in small blocks.
+All contenders implement it, the C program too, so that they can take turns in small blocks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LONGEST_ANSWER = 60.0  # seconds; the longest real one takes two
 
 
 class Case(NamedTuple):
-    """So many hooks side by side, each the command with a comment of its own: equal ones would run once."""
+    """Hooks that run side by side. Each has the command with a comment of its own: equal ones would run once."""
 
     hooks: int
     command: str = ":"
@@ -31,18 +31,18 @@ class Case(NamedTuple):
 
 
 def text_of(size: int) -> str:
-    """Lines of a file, which are so many bytes long in JSON."""
+    """Return lines of a file that take `size` bytes in JSON."""
     line = 'print("one of the lines of a file")\n'
     lines, rest = divmod(size, len(json.dumps(line)) - len('""'))
     return line * lines + "x" * rest
 
 
 class WorkerEnded(Exception):
-    """A worker is gone: out of memory, or broken. What it said last is the message."""
+    """A worker ended early; the message is its last line on stderr."""
 
 
 class Worker:
-    """A process that waits, without using the processor, until it is asked for rounds."""
+    """A process that is idle until it is asked for rounds."""
 
     def __init__(
         self, argv: Sequence[str | PathLike[str]], env: Mapping[str, str], cwd: str | PathLike[str] | None = None
@@ -62,7 +62,7 @@ class Worker:
         self._process.communicate()
 
     def microseconds(self, rounds: int, case: Case) -> list[float]:
-        """Let it run rounds of a case now; return how long each took."""
+        """Run rounds of a case and return the time of each; raises `WorkerEnded`."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None and stdout is not None
         try:
@@ -81,7 +81,7 @@ class Worker:
 
 
 def serve(timed: Callable[[int, Case], Sequence[float]]) -> None:
-    """The other end, in Python: answer requests until there are no more. `timed` returns seconds."""
+    """Answer requests, in a worker, until stdin ends. `timed` returns seconds."""
     for line in sys.stdin:
         rounds, hooks, command = line.rstrip("\n").split(" ", 2)
         took = timed(int(rounds), Case(int(hooks), command))

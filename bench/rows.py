@@ -9,13 +9,13 @@ from .comparing import Comparison
 
 
 class Measure(StrEnum):
-    """What of a comparison a target is about."""
+    """The figure of a comparison that a target limits."""
 
     RATIO = "ratio"
     P95 = "p95"  # the ratio of both 95th percentiles
-    OVER = "over"  # what ours takes longer at the 95th percentile, in milliseconds
-    TIME = "time"  # what ours takes, in seconds
-    MEMORY = "memory"  # what ours holds more, in megabytes: such a comparison is of bytes
+    OVER = "over"  # ours minus theirs at the 95th percentile, in milliseconds
+    TIME = "time"  # ours, in seconds
+    MEMORY = "memory"  # ours minus theirs, in megabytes; the comparison is of bytes
 
     def of(self, result: Comparison) -> float:
         if self is Measure.TIME:
@@ -28,7 +28,7 @@ class Measure(StrEnum):
 
 
 class Target(NamedTuple):
-    """The figure to keep to: at most, or at least."""
+    """A limit of a figure: at most, or at least."""
 
     limit: float
     at_least: bool = False
@@ -60,7 +60,7 @@ class Row(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """What both sides are given in."""
+        """The unit of both sides."""
         return "bytes" if self.target is not None and self.target.measure is Measure.MEMORY else "microseconds"
 
     @property

@@ -1,7 +1,7 @@
-/* The least a hook can cost: spawn N shells side by side, read both outputs to their end, wait for each.
+/* A lower bound for the cost of hooks: spawn N shells side by side, read both outputs to their end, wait for each.
  *
  * Reads requests "<rounds> <hooks> <command>" from stdin, answers each with a line of microseconds, one per round.
- * The only argument is the size of the payload; what a pipe holds of it is there before the shell is, the rest follows.
+ * The only argument is the size of the payload. What fits in a pipe is written before the shell starts, the rest after.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -44,7 +44,7 @@ static void feed(struct pollfd *input, size_t *sent) {
     *sent += taken;
     if (*sent < payload_size) return;
     close(input->fd);
-    input->fd = -1; /* poll passes over it */
+    input->fd = -1; /* poll ignores it */
 }
 
 static pid_t spawn(char *command, struct pollfd outputs[2], struct pollfd *input, size_t *sent) {

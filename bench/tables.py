@@ -1,4 +1,4 @@
-"""Rows as people read them, in a terminal and in Markdown, and as JSON."""
+"""Formats rows as a Markdown table, which is readable in a terminal, too, and as JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def lined_up(lines: Sequence[Sequence[str]], right: Container[int]) -> str:
-    """A Markdown table whose columns line up, so that it reads well anywhere; some of them to the right."""
+    """Return a Markdown table with aligned columns, those in `right` to the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     rule = [f"{'-' * (width - 1)}:" if column in right else "-" * width for column, width in enumerate(widths)]
     return "\n".join(
@@ -47,18 +47,18 @@ def put(page: Path, command: str, text: str) -> None:
 
 
 def cells(page: Path, command: str) -> list[tuple[str, ...]]:
-    """The rows of the table that a command has put into a page, without its headings."""
+    """Return the rows of the table that a command has put into a page, without its headings."""
     _, _, rest = page.read_text().partition(f"<!-- table: {command} -->")
     lines = [line for line in rest.partition("<!-- end of table -->")[0].splitlines() if line.startswith("| ")]
     return [tuple(cell.strip() for cell in line[2:-2].split(" | ")) for line in lines[2:]]
 
 
 class NoPlace(Exception):
-    """A page without the marks."""
+    """A page has no marks for the table."""
 
 
 def reasons(rows: Sequence[Row]) -> list[str]:
-    """Why rows were skipped."""
+    """Return the reasons why rows were skipped."""
     return [f"Skipped: {row.what}: {row.skipped}" for row in rows if row.skipped]
 
 

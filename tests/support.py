@@ -1,4 +1,4 @@
-"""What tests write hooks and fire events with."""
+"""Helpers with which tests write hooks, fire events and run commands."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
 
 def write_config(path: Path, text: str) -> Path:
-    """A TOML file with hooks."""
+    """Write a TOML file with hooks, and return it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(textwrap.dedent(text))
     return path
 
 
 def array_hook(command: str, event: str = "PreToolUse", **keys: Any) -> str:
-    """One `[[hooks]]` table."""
+    """Return a `[[hooks]]` table."""
     lines = ["[[hooks]]", f"event = {json.dumps(event)}", f"command = {json.dumps(command)}"]
     lines += [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
     return "\n".join(lines) + "\n"
 
 
 def table_hook(command: str, event: str = "before_tool", **keys: Any) -> str:
-    """One `[[hooks.<event>]]` table; `matcher` is a dict."""
+    """Return a `[[hooks.<event>]]` table; `matcher` is a dict."""
     lines = [f"[[hooks.{event}]]", f"command = {json.dumps(command)}"]
     for key, value in keys.items():
         if isinstance(value, dict):
@@ -54,7 +54,7 @@ def table_hook(command: str, event: str = "before_tool", **keys: Any) -> str:
 def folder_hook(
     hooks: Path, name: str, /, script: str = "", trigger: str = "pre-tool-call", *, file: str = "run.sh", **front: Any
 ) -> Path:
-    """A hook folder below a hooks directory; front-matter values are written as JSON, which is YAML."""
+    """Write a hook folder to a hooks directory, and return it; front-matter values are JSON, which is valid YAML."""
     folder = hooks / name
     (folder / "scripts").mkdir(parents=True)
     fields = {"name": name, "description": "for a test", "trigger": trigger, **front}
@@ -75,33 +75,33 @@ def project_hooks(project: Path) -> Path:
 
 
 def shell_call(command: str = "ls", **fields: Any) -> Event:
-    """A pre-tool-call of the Shell tool."""
+    """Return a pre-tool-call of the Shell tool."""
     given = {"tool_name": "Shell", "tool_input": {"command": command}, **fields}
     return Event(given.pop("event", "pre-tool-call"), **given)
 
 
 def decide(config: Path, event: Event | None = None, **load: Any) -> Verdict:
-    """Put one event to the hooks of one file."""
+    """Return the verdict of a file's hooks on an event."""
     return Engine.load(configs=[config], **load).decide(event or shell_call())
 
 
 def fire(project: Path, hooks: str, event: Event | None = None) -> Verdict:
-    """Put one event to hooks that are written to a file of the project."""
+    """Write hooks to a file of the project, and return their verdict on an event."""
     return decide(write_config(project / "hooks.toml", hooks), event)
 
 
-# The agents that `.ci/run` drives. What takes long and is much the same in all of them is tried with the others by
-# `make test-thorough`.
+# The agents that `.ci/run` tests. Slow tests that hardly differ between agents run with the others in `make
+# test-thorough`.
 FEW = ("claude-code", "codex", "kimi-code")
 
 
 def few_first(agents: Iterable[str], few: Sequence[str] = FEW) -> list[Any]:
-    """Agents for `parametrize`: a few of them, and the others where there is time."""
+    """Return agents for `parametrize`; all but a few are marked as `thorough`."""
     return [pytest.param(name, marks=() if name in few else pytest.mark.thorough) for name in agents]
 
 
 def tenterhook(*arguments: str | os.PathLike[str], **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run the real command line."""
+    """Run the real command line, and return the ended process."""
     options.setdefault("timeout", 60)
     return subprocess.run(
         [sys.executable, "-m", "tenterhook", *map(str, arguments)], capture_output=True, text=True, **options
@@ -109,20 +109,20 @@ def tenterhook(*arguments: str | os.PathLike[str], **options: Any) -> subprocess
 
 
 def trigger(*arguments: str | os.PathLike[str], **options: Any) -> dict[str, Any]:
-    """`tenterhook trigger … --json`, as the object it printed."""
+    """Run `tenterhook trigger … --json`, and return the object that it printed."""
     ended = tenterhook("trigger", *arguments, "--json", **options)
     verdict: dict[str, Any] = json.loads(ended.stdout)
     return verdict
 
 
 def end_of_the_agent() -> None:
-    """What was run by this process as by an agent is over: what follows is done by a person."""
+    """Remove this process's mark as an agent, so that what follows counts as done by the user."""
     with suppress(FileNotFoundError, NotADirectoryError):
         os.unlink(os.path.join(places.marks(), str(processes.this())))
 
 
 def forget_marks(below: Path) -> None:
-    """Remove the marks of all agents that had their home below a directory: nothing in the product moves the marks."""
+    """Remove the marks of all agents with a home below a directory, since no variable can move the marks."""
     with suppress(FileNotFoundError, NotADirectoryError):
         for name in os.listdir(places.marks()):
             file = os.path.join(places.marks(), name)
@@ -133,7 +133,7 @@ def forget_marks(below: Path) -> None:
 
 
 def unmark_this_process() -> None:
-    """Undo what a process did that an earlier test left running: it took this one, or one above it, for its agent."""
+    """Remove marks of this process and its ancestors, which a process left running by an earlier test may have made."""
     for process in processes.ancestors(os.getpid()):
         with suppress(FileNotFoundError, NotADirectoryError):
             os.unlink(os.path.join(places.marks(), str(process)))
@@ -157,7 +157,7 @@ def below_agent(
 ) -> list[subprocess.CompletedProcess[str]]:
     """Run shell commands below a process that has sent a payload of Claude Code to an installed line.
 
-    The command `EVENT` is another event of the agent. `start` is what the agent itself is started with.
+    The command `EVENT` is another event of the agent. `start` is a command that starts the agent itself.
     """
     event = {"session_id": "s", "hook_event_name": "SessionStart", "source": "startup", "cwd": os.getcwd()}
     asked = json.dumps([json.dumps(event), line, commands])
@@ -170,7 +170,7 @@ def below_agent(
 
 
 def change_launcher(home: Path, *changes: tuple[str, str]) -> None:
-    """Have the launcher that `install` wrote say something else."""
+    """Replace texts in the launcher that `install` wrote."""
     launcher = home / ".local/state/tenterhook/launcher.sh"
     text = launcher.read_text()
     for before, after in changes:
@@ -180,14 +180,14 @@ def change_launcher(home: Path, *changes: tuple[str, str]) -> None:
 
 
 def lose_tenterhook(home: Path, python: str = "/gone/bin/python") -> None:
-    """Have the launcher name an interpreter that is no Tenterhook, and no other one."""
+    """Make the launcher name only an interpreter that does not have Tenterhook."""
     launcher = home / ".local/state/tenterhook/launcher.sh"
     text = re.sub(r"(?m)^python=.*", f"python={python}", launcher.read_text())
     launcher.write_text(re.sub(r"(?ms)^for other in .*?; do$", 'for other in "$python"; do', text))
 
 
 def until(condition: Callable[[], Any], seconds: float = 60) -> Any:
-    """Wait for something that happens in another process; fail if it does not."""
+    """Wait until a condition is true, and return its value; fail after `seconds`."""
     end = time.monotonic() + seconds
     while not (value := condition()):
         assert time.monotonic() < end, "it never happened"
@@ -196,9 +196,9 @@ def until(condition: Callable[[], Any], seconds: float = 60) -> Any:
 
 
 def takes_less_than(seconds: float, act: Callable[[], object]) -> bool:
-    """Say whether an act takes less than so many seconds of CPU time, three times which are granted on a shared core.
+    """Whether a function takes less than this CPU time, with a factor of three for a shared core.
 
-    The least of five tries counts. What these tests look for, work that grows faster than its input, takes far longer.
+    The fastest of five runs counts. Work that grows faster than its input, which such tests detect, takes far longer.
     """
     for _ in range(5):
         start = time.process_time()
@@ -209,17 +209,17 @@ def takes_less_than(seconds: float, act: Callable[[], object]) -> bool:
 
 
 def free_port() -> str:
-    """A port of this machine on which nothing listens."""
+    """Return a port of this machine on which nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as found:
         return str(found.getsockname()[1])
 
 
-HAS_PROC = os.path.exists("/proc/self/stat")  # tests/portable.py takes it away
+HAS_PROC = os.path.exists("/proc/self/stat")  # tests/portable.py hides it
 needs_proc = pytest.mark.skipif(not HAS_PROC, reason="it is looked up in /proc")
 
 
 def alive(pid: int) -> bool:
-    """Whether a process runs; a zombie does not."""
+    """Whether a process is running; a zombie is not."""
     if not HAS_PROC:
         asked = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
         return asked.stdout.strip()[:1] not in ("", "Z")
@@ -231,7 +231,7 @@ def alive(pid: int) -> bool:
 
 
 def console_steps(text: str) -> list[tuple[str, str]]:
-    """Each command of a console example with the output it shows; `> ` goes on with a command."""
+    """Return each command of a console example with the output shown; `> ` continues a command."""
     found: list[tuple[str, str]] = []
     for line in text.splitlines():
         if line.startswith("$ "):
@@ -244,7 +244,7 @@ def console_steps(text: str) -> list[tuple[str, str]]:
 
 
 def on_a_terminal(arguments: list[str], answers: dict[bytes, bytes]) -> tuple[int, bytes]:
-    """Run the command line on a terminal, give each question its answer; exit status and all that was seen."""
+    """Run the command line on a terminal and answer its questions; return the exit status and everything it printed."""
     main, other = pty.openpty()
     running = subprocess.Popen(
         [sys.executable, "-m", "tenterhook", *arguments], stdin=other, stdout=other, stderr=other, close_fds=True

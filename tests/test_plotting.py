@@ -198,7 +198,7 @@ def test_loading_is_measured(setting: Setting) -> None:
 
 
 @pytest.mark.slow
-def test_definitions_are_measured_with_a_hub_and_without(setting: Setting) -> None:
+def test_definitions_are_measured_with_the_daemon_and_without(setting: Setting) -> None:
     curve = curves.against_definitions(setting, (1, 3))
-    assert names(curve) == {"Tenterhook", "Tenterhook with a hub", "python -I -S -c pass"}
+    assert names(curve) == {"Tenterhook", "Tenterhook, daemon", "python -I -S -c pass"}
     assert "0" in words(ElementTree.fromstring(curve.drawn()))

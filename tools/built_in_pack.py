@@ -1,4 +1,4 @@
-"""packs/built-in: the built-in hooks as a pack that this repository serves, a copy of src/tenterhook/hooks.
+"""packs/built-in: the built-in hooks as a pack, generated from src/tenterhook/hooks.
 
 python -m tools.built_in_pack    write it anew
 """

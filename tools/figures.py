@@ -1,7 +1,7 @@
-"""python -m tools.figures: how large the program is, and how much of it one has to read to follow an event.
+"""python -m tools.figures: the size of the program, and how many files an event goes through.
 
-Statements are counted in the syntax tree, so that neither wide lines nor comments change a figure; a linked file counts
-once. What an event or an approval enters is traced in processes of their own.
+Statements are counted in the syntax tree, so that line lengths and comments do not matter; a linked file counts once.
+The files that an event or an approval enters are traced in separate processes.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ def main() -> int:
 
 
 def sources() -> list[Path]:
-    """Every Python file of the package and its built-in hooks, linked ones once, without empty `__init__` modules."""
+    """Return every Python file of the package and its built-in hooks, linked ones once, except empty `__init__`s."""
     found = {file.resolve() for file in SOURCE.rglob("*.py")}
     return sorted(file for file in found if file.name != "__init__.py" or statements(file) > 1)
 
 
 def in_package(files: list[Path]) -> list[Path]:
-    """Without the scripts of built-in hooks and the `__init__` modules."""
+    """Return the files without the scripts of built-in hooks and the `__init__` modules."""
     return [file for file in files if SOURCE / "hooks" not in file.parents and not file.name.startswith("__")]
 
 
@@ -63,7 +63,7 @@ def statements(file: Path) -> int:
 
 
 def ambiguous_names(files: list[Path]) -> list[str]:
-    """Public classes of one name in two modules. A schema of what is sent may share the name of its value."""
+    """Return public classes with the same name in two modules. A schema may have the name of its value."""
     where: dict[str, set[str]] = defaultdict(set)
     for file in in_package(files):
         if file.stem.startswith(("schemas", "shapes")):
@@ -75,7 +75,7 @@ def ambiguous_names(files: list[Path]) -> list[str]:
 
 
 def without_a_test(files: list[Path]) -> list[str]:
-    """Modules `a/b.py` without `tests/a/test_b.py`."""
+    """Return the modules `a/b.py` without a `tests/a/test_b.py`."""
     names = [file.relative_to(SOURCE) for file in in_package(files)]
     return [str(name) for name in names if not (TESTS / name.parent / f"test_{name.name}").exists()]
 

@@ -1,4 +1,4 @@
-"""The Python interpreters of this machine that Tenterhook supports."""
+"""Finds the Python interpreters of this machine that Tenterhook supports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ABOUT = "import ensurepip, sys; print(*sys.version_info[:3]); print(sys.executa
 
 
 def found() -> dict[str, Path]:
-    """Return one interpreter with `ensurepip` for each version, the oldest first; this one for its own version."""
+    """Return an interpreter with `ensurepip` for each minor version, oldest first; for this version, this one."""
     newest: dict[tuple[int, int], tuple[int, Path]] = {}
     for candidate in (Path(sys.executable), *_on_path(), *_of_pyenv(), *_of_uv()):
         about = _about(candidate)

@@ -29,7 +29,7 @@ def targets(text: str) -> Iterator[str]:
 
 
 def is_elsewhere(target: str) -> bool:
-    """Return whether a link is external."""
+    """Whether a link is external."""
     return re.match(r"[a-z]+:|//", target) is not None
 
 

@@ -1,6 +1,6 @@
-"""requirements.lock: one version and its hashes for everything that development, tests, the site and a release need.
+"""requirements.lock: pinned versions, with hashes, of all packages for development, tests, the site and releases.
 
-python -m tools.lock [--check]    write it anew, keeping versions that still fit; or say whether that would change it
+python -m tools.lock [--check]    write it anew, keeping versions that still fit; or check that it is current
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ LOCK = ROOT / "requirements.lock"
 
 
 class LockError(Exception):
-    """The lock file could not be made, or must not be committed."""
+    """The lock file cannot be made, or must not be committed."""
 
 
 def resolve(known: Path, *, upgrade: bool = False) -> str:
-    """Return the lock file for today's pyproject.toml; versions in `known` stay if they fit."""
+    """Return the lock file for the current pyproject.toml; versions in `known` are kept if they fit."""
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
     with tempfile.TemporaryDirectory() as temporary:
         made = Path(temporary, LOCK.name)

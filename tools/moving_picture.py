@@ -1,4 +1,4 @@
-"""A terminal as an animated SVG: lines that appear one after another and scroll, or the screens of a recording."""
+"""Draws a terminal as an animated SVG: lines that appear one by one and scroll, or the screens of a recording."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CELL = 8.4  # pixels a character is wide, at the size below
 _HEIGHT = 20
 _MARGIN = 20
 _TOP = 44  # the window's bar
-_LONGEST = 20.0  # seconds until the last line is there
+_LONGEST = 20.0  # seconds until the last line appears
 _PAUSE = 4.0  # seconds that the end of a recording is shown
 _BESIDE, _GAP = 300, 16  # the width of a picture beside the terminal, and its distance
 _STYLE = """\
@@ -83,11 +83,11 @@ def screen_lines(screen: pyte.Screen) -> list[Line]:
     return lines
 
 
-_COLOURS = {"brown": "yellow", "brightblack": "dim"}  # as the emulator calls them
+_COLOURS = {"brown": "yellow", "brightblack": "dim"}  # by the emulator's names
 
 
 def drawn(lines: list[Line], columns: int, title: str) -> str:
-    """Return the SVG; without animation it shows the end."""
+    """Return the SVG of lines that appear one by one. Without animation it shows the last ones."""
     moments = _moments(lines)
     width, height = round(columns * _CELL + 2 * _MARGIN), _TOP + _ROWS * _HEIGHT + _MARGIN
     hidden = max(0, len(lines) - _ROWS)
@@ -110,7 +110,7 @@ def drawn(lines: list[Line], columns: int, title: str) -> str:
 
 
 def played(frames: list[Frame], pictures: list[Picture], columns: int, title: str) -> str:
-    """Return the SVG of a recording; it begins again at its end. Without animation it shows the last frame."""
+    """Return the SVG of a recording, which is played in a loop. Without animation it shows the last frame."""
     rows = len(frames[0].lines)
     width, height = round(columns * _CELL + 2 * _MARGIN), _TOP + rows * _HEIGHT + _MARGIN
     end = max([frame.moment for frame in frames] + [picture.moment for picture in pictures]) + _PAUSE
@@ -152,14 +152,14 @@ def played(frames: list[Frame], pictures: list[Picture], columns: int, title: st
 
 
 def _stretches(moments: list[tuple[float, _Shown]], end: float) -> Iterator[tuple[float, float, _Shown]]:
-    """Yield from when until when each thing is shown, with equal ones one after another as one."""
+    """Yield the start and end of each thing that is shown, with equal adjacent ones merged."""
     changes = [each for number, each in enumerate(moments) if number == 0 or each[1] != moments[number - 1][1]]
     for number, (start, thing) in enumerate(changes):
         yield start, changes[number + 1][0] if number + 1 < len(changes) else end, thing
 
 
 def _shown(start: float, until: float, end: float) -> str:
-    """Return the key frames of what is there for part of the time."""
+    """Return the key frames of something that is visible for part of the time."""
     states = {0.0: "hidden", start: "visible", until: "hidden"}
     return " ".join(f"{100 * moment / end:.2f}% {{ visibility: {state} }}" for moment, state in sorted(states.items()))
 
@@ -174,7 +174,7 @@ _DOTS = ("#ff5f57", "#febc2e", "#28c840")
 
 
 def _moments(lines: list[Line]) -> list[float]:
-    """Return when each line appears, by the length of those before."""
+    """Return when each line appears, depending on the length of those before it."""
     moments, now = [], 0.6
     for line in lines:
         if line.text.startswith(("── ", "$ ")):
@@ -199,7 +199,7 @@ def _pieces(line: Line) -> str:
 
 
 def _look(style: str) -> str:
-    """Return the class of a named colour; any other colour, as six digits, is written as it is."""
+    """Return the class of a named colour, or a style for a colour of six hexadecimal digits."""
     colour, _, weight = style.partition(" ")
     if re.fullmatch("[0-9a-f]{6}", colour):
         return f'style="fill: #{colour}" class="{weight}"' if weight else f'style="fill: #{colour}"'

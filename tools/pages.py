@@ -1,4 +1,4 @@
-"""Hooks for mkdocs (mkdocs.yml): the site has the pages of docs/, and some from outside of it."""
+"""Hooks for mkdocs (mkdocs.yml), which add pages from outside docs/ to the site."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ BESIDE = {
 }
 _CODE = re.compile(r"`[^`]+`")
 _HOME = "index.md"
-# The README's place on the site is its home page, which says the same with moving pictures.
+# Links to the README lead to the home page, which has the same content with animations.
 _NAMES = {**BESIDE, "README.md": _HOME}
-# How much a page counts in the search; 1 without an entry. Records and specifications mention everything.
+# The weight of pages in the search, by default 1; low for those that mention everything.
 BOOST = {
     **{"getting-started.md": 2, "hooks.md": 2, "writing-hooks.md": 2, "approvals.md": 2},
     **{"commands.md": 0.5, "formats.md": 0.5, "agents.md": 0.5},
@@ -48,7 +48,7 @@ _SOURCE = {name: file for file, name in BESIDE.items()}
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Give headings the same anchors as a code host does."""
+    """Give headings the same anchors as code hosts do."""
     config.mdx_configs.setdefault("toc", {})["slugify"] = links.slug
 
 
@@ -99,5 +99,5 @@ def shown(markdown: str, name: str, on_site: Collection[str]) -> str:
 
 
 def _tables(markdown: str) -> str:
-    """Replace `a\\|b` by `a|b` in tables: code hosts do, mkdocs would show the backslash."""
+    """Replace `a\\|b` with `a|b` in tables, as code hosts do; mkdocs would show the backslash."""
     return re.sub(r"(?m)^\|.*", lambda row: _CODE.sub(lambda code: code[0].replace(r"\|", "|"), row[0]), markdown)

@@ -1,6 +1,6 @@
-"""Record the demo as an animation: docs/pictures/demo.svg.
+"""Records the demo as an animation: docs/pictures/demo.svg.
 
-The demo runs in a terminal, where its question is answered with a key. The picture is as it was printed, except for the
+The demo runs in a terminal, in which its question is answered with a key. The picture shows its output, except for
 names of directories.
 """
 
@@ -37,7 +37,7 @@ def main() -> int:
 
 
 def _said() -> tuple[str, str]:
-    """Return the question that the demo asks, and all that it prints to a terminal."""
+    """Return the question that the demo asks, and everything it prints to a terminal."""
     child = pexpect.spawn(
         sys.executable,
         [str(ROOT / "examples" / "demo.py")],
@@ -55,7 +55,7 @@ def _said() -> tuple[str, str]:
     if child.exitstatus != 0:
         sys.exit(f"the demo ended with {child.exitstatus}:\n{said}")
     question = next(line.text for line in _lines(before) if line.text.startswith(_QUESTION))
-    said = said.replace("\x1b[2m", "\x1b[90m")  # the emulator knows no faint text
+    said = said.replace("\x1b[2m", "\x1b[90m")  # the emulator does not support faint text
     said = re.sub(r"\S*/tenterhook-demo-\w+/project", "~/project", said)
     return f"{question.rstrip()} ", said.replace(".venv/bin/tenterhook", "tenterhook")
 

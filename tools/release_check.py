@@ -1,4 +1,4 @@
-"""Everything that a release needs but the upload; each step with its result. What is made is in dist/ and build/.
+"""Runs every step of a release but the upload, and prints each result. The output is in dist/ and build/.
 
 python -m tools.release_check [STEP...]    all steps, or some of them
 """
@@ -33,11 +33,11 @@ class Failed(Exception):
 
 
 class Skipped(Exception):
-    """A step that cannot be done here."""
+    """A step that cannot run on this machine."""
 
 
 def changelog() -> str:
-    """Check that the newest section of the changelog is of this version, and says something."""
+    """Check that the newest section of the changelog is for this version, and not empty."""
     sections = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)[1:]
     title, _, text = sections[0].partition("\n")
     if title.split()[:1] != [__version__] or not text.strip():
@@ -103,7 +103,7 @@ def sbom() -> str:
 
 
 def audit() -> str:
-    """Ask for known vulnerabilities of everything in the lock."""
+    """Look up the known vulnerabilities of all locked packages."""
     line = ("--progress-spinner", "off", "--disable-pip", "--require-hashes", "-r", "requirements.lock")
     try:
         said = _call("pip-audit", *line, "--format", "json")
@@ -113,7 +113,7 @@ def audit() -> str:
         raise
     found = json.loads(next(text for text in said.splitlines() if text.startswith("{")))["dependencies"]
     unknown = [each["name"] for each in found if "skip_reason" in each]
-    if len(unknown) == len(found):  # a mirror of the index has packages, and nothing about vulnerabilities
+    if len(unknown) == len(found):  # a mirror of the index has packages, but no vulnerability data
         raise Skipped("the index of this machine knows nothing about vulnerabilities; the workflow asks PyPI")
     if unknown:
         raise Failed(f"could not be audited: {', '.join(unknown)}")

@@ -1,4 +1,4 @@
-"""The table by which `tenterhook update` recognises hooks that earlier versions wrote.
+"""Extends the table by which `tenterhook update` recognises hooks that earlier versions wrote.
 
 python -m tools.released_hooks COMMIT...    add the files of the built-in hooks at these commits; a release adds its own
 """
@@ -18,7 +18,7 @@ HOOKS = "src/tenterhook/hooks"
 
 
 def shipped(commit: str) -> dict[str, dict[str, bytes]]:
-    """Return the files of each built-in hook at a commit. Links are followed, as a wheel has it."""
+    """Return the files of each built-in hook at a commit, with links resolved as in a wheel."""
     packed = subprocess.run(["git", "archive", commit, "src/tenterhook"], check=True, capture_output=True).stdout
     found: dict[str, dict[str, bytes]] = {}
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
@@ -33,6 +33,7 @@ def shipped(commit: str) -> dict[str, dict[str, bytes]]:
 
 
 def add(table: dict[str, released_hooks.Released], hooks: dict[str, dict[str, bytes]]) -> None:
+    """Add the digests of files and the fields of front matter that the table does not have yet."""
     for name, files in hooks.items():
         known = table.setdefault(name, {"files": {}, "fields": []})
         for path, content in files.items():

@@ -93,7 +93,7 @@ def first_block(installed: Installed) -> None:
 
 
 def core(installed: Installed, version: str) -> None:
-    """Try what needs no extra."""
+    """Check what works without extras."""
     expect(f"tenterhook, version {version}", installed.tenterhook("--version").stdout)
     where = installed.python("import tenterhook; print(tenterhook.__file__)")
     expect(str(installed.bin.parent.resolve()), str(Path(where).resolve()))
@@ -164,7 +164,7 @@ def hub(installed: Installed) -> None:
 
 
 def _fetched(address: str) -> str:
-    """Return a page; a server that has just started may need a moment."""
+    """Return a page; retries while the server starts."""
     end = time.monotonic() + _LONGEST
     while True:
         try:

@@ -1,9 +1,9 @@
-"""python -m tools.walks: the files that an event enters on its way, traced in real processes.
+"""python -m tools.walks: the source files that run for an event, traced in real processes.
 
-`blocked event`: an agent's call that a hook refuses. `approval`: one that the agent would ask about, which a person
-approves at the hub; the bridge and the hub are traced. `journal record`: the same blocked event, and `tenterhook log`
-that shows it, of which only the files of the journal and of the command count. A file is entered when a function in it
-runs; importing it is not enough. ARCHITECTURE.md has the lists: `--write` renews them there.
+`blocked event`: a call that a hook refuses. `approval`: a call that the agent would ask about, and that a person
+approves at the hub; the bridge and the hub are traced. `journal record`: the blocked event, and `tenterhook log`, which
+shows it; only the files of the journal and of the command are listed. A file is entered when a function in it runs;
+importing it is not enough. `--write` updates the lists in ARCHITECTURE.md.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "tenterhook"
 ARCHITECTURE = ROOT / "ARCHITECTURE.md"
-VALUES = ("model.py", "events.py", "errors.py", "__init__.py")  # known to every reader: not listed
-_FUNCTION = 1  # a code flag: neither a module nor the body of a class
+VALUES = ("model.py", "events.py", "errors.py", "__init__.py")  # used everywhere: not listed
+_FUNCTION = 1  # the flag CO_OPTIMIZED: code of a function, not of a module or a class body
 _PAYLOAD = {
     "session_id": "walk",
     "tool_name": "Bash",
@@ -46,10 +46,11 @@ def main() -> int:
     if sys.argv[1:2] == ["traced"]:
         _trace(Path(sys.argv[2]), sys.argv[3:])
     options = argparse.ArgumentParser(prog="python -m tools.walks", description=__doc__)
-    options.add_argument("--write", action="store_true", help="renew the lists in ARCHITECTURE.md")
-    blocks = {name: block(name, entered(name)) for name in WALKS} if options.parse_args().write else {}
-    if not blocks:
-        print(*(block(name, entered(name)) for name in WALKS), sep="\n\n")
+    options.add_argument("--write", action="store_true", help="update the lists in ARCHITECTURE.md")
+    write = options.parse_args().write
+    blocks = {name: block(name, entered(name)) for name in WALKS}
+    if not write:
+        print(*blocks.values(), sep="\n\n")
         return 0
     text = ARCHITECTURE.read_text()
     for name, written in blocks.items():
@@ -77,7 +78,7 @@ def block(name: str, files: Iterable[str]) -> str:
 
 
 def _trace(out: Path, arguments: list[str]) -> NoReturn:
-    """Run a script, or `-m` a module, and write which of our files it entered since the last SIGUSR1."""
+    """Run a script, or `-m` a module, and write to `out` which of our files it entered since the last SIGUSR1."""
     entered: set[str] = set()
 
     def enter(frame: FrameType, event: str, _: Any) -> None:
@@ -159,7 +160,7 @@ WALKS = {"blocked event": _block, "approval": _approve, "journal record": _recor
 
 
 def _home(folder: Path, script: str) -> Path:
-    """Return a home with one hook and Tenterhook installed into Claude Code."""
+    """Make a home with one hook, and install Tenterhook into Claude Code there."""
     home = folder / "home"
     hook = home / ".config/agents/hooks/one"
     (hook / "scripts").mkdir(parents=True)
@@ -169,12 +170,12 @@ def _home(folder: Path, script: str) -> Path:
     (hook / "scripts/run.sh").chmod(0o755)
     install = [sys.executable, "-m", "tenterhook", "install", "claude-code"]
     subprocess.run(install, check=True, capture_output=True, env=_env(home), cwd=home)
-    time.sleep(0.2)  # an index is not kept for files that changed just now
+    time.sleep(0.2)  # no index is written while files have just changed
     return home
 
 
 def _agent(home: Path, out: Path, event: str = "PreToolUse") -> subprocess.Popen[bytes]:
-    """Start an agent that sends one event after another; the first writes the index and marks the agent as guarded."""
+    """Start an agent that sends two events; the first writes the index and marks the agent, the second is traced."""
     record = next((home / ".local/state/tenterhook/installed").glob("claude-code*.json"))
     sent = {**_PAYLOAD, "cwd": str(home)}
     bridge = [str(SOURCE / "bridge.py"), "--host", "claude-code", "--record", str(record), "--event"]

@@ -1,6 +1,6 @@
-"""Build the wheel or take the one given, install it with pip, uvx and pipx on every Python here, and run smoke tests.
+"""Builds the wheel or takes the one given, installs it with pip, uvx and pipx on every Python here, and tests it.
 
-Each environment is a fresh one; nothing of this checkout is imported there. pip, and uv and pipx where they can be had.
+Each environment is new, and imports nothing from this checkout. uv and pipx are skipped if they cannot be installed.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def build(target: Path) -> Path:
 
 
 def check_contents(wheel: Path) -> int:
-    """Check that the wheel has the package's files as in git, the licence, and nothing else; return how many.
+    """Check that the wheel has the package's files as in git, the licence, and nothing else; return their number.
 
-    A link is there as the file that it leads to.
+    A symbolic link is in the wheel as the file that it points to.
     """
     listed = _call("git", "ls-files", "-s", "src/tenterhook")
     modes = {line.partition("\t")[2]: int(line.split()[0], 8) & 0o777 for line in listed.splitlines()}
@@ -54,13 +54,13 @@ def check_contents(wheel: Path) -> int:
 
 
 class Check:
-    """One wheel and a directory in which it is tried."""
+    """One wheel, and a directory for the environments in which it is tested."""
 
     def __init__(self, wheel: Path, place: Path) -> None:
         self.wheel = wheel
         self.version = wheel.name.split("-")[1]
         self._place = place
-        self._kept = ROOT / ".cache" / "wheel-check"  # what uv has fetched, for the next time
+        self._kept = ROOT / ".cache" / "wheel-check"  # uv's cache, kept for the next run
         self._uv: str | None = None
         self._pipx: str | None = None
         self._why = ""
@@ -155,7 +155,7 @@ class Check:
 
 
 def _call(*command: str, **variables: str) -> str:
-    """Return the output of a command, which must succeed, without Python's variables of this process."""
+    """Return the output of a command run without this process's Python variables; raise an error if it fails."""
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PIPX_", "VIRTUAL_ENV"))
     }

@@ -1,15 +1,15 @@
-# What the launcher runs while the daemon runs: `perl -C0 -f bridge.pl python -I -S bridge.py --host …`.
+# The launcher runs this if there is a daemon: `perl -C0 -f bridge.pl python -I -S bridge.py --host …`.
 #
-# It hands the event over to the daemon, as dispatch/start.py does, and has done so before an interpreter of Python
-# has begun. If there is no answer, it becomes that interpreter, which goes on alone with what was on stdin.
-# It needs no module: loading one takes longer than all of this. Numbers are those of Linux.
+# It sends the event to the daemon, as dispatch/start.py does, but before a Python interpreter would have started. If
+# there is no answer, it executes that interpreter, which answers the event with the same stdin. It uses no modules,
+# since loading one takes longer than everything else here. Constants are those of Linux.
 
 my ($package) = $0 =~ m{(.*)/};
 my $record = $ARGV[-1];
 my $sent = '';
 
-alarm 595;    # seconds, a little before the patience of any agent is over; bridge.py counts on from there
-binmode $_ for *STDIN, *STDOUT, *STDERR;    # a variable may have made text of them
+alarm 595;    # seconds, slightly less than any agent's timeout; bridge.py continues with the time that is left
+binmode $_ for *STDIN, *STDOUT, *STDERR;    # a variable may have set encodings for them
 my $daemon = eval { connected() } or go_on();
 1 while sysread STDIN, $sent, 1 << 20, length $sent;
 if (my ($status, $output, $trouble) = eval { ask_daemon() }) {
@@ -21,7 +21,7 @@ close $daemon;
 send_again();
 go_on();
 
-# A connection to the daemon of this account; nothing if there is none.
+# Return a connection to this account's daemon; nothing if there is none.
 sub connected {
     my ($state) = $record =~ m{(.*)/installed/}s or return;
     socket my $daemon, 1, 1, 0 or return;    # AF_UNIX, SOCK_STREAM
@@ -32,15 +32,15 @@ sub connected {
     return $user == $< ? $daemon : undef;
 }
 
-# Its answer: an exit status and two outputs; nothing if it does not answer for us.
+# Return the daemon's answer: exit status, stdout and stderr; nothing if there is none.
 sub ask_daemon {
     local $SIG{PIPE} = 'IGNORE';
     my $version = join ' ', (stat "$package/dispatch/start.py")[1, 7, 9];
     my $said = join "\0", $version, @ARGV[4 .. $#ARGV], '', map {"$_=$ENV{$_}"} keys %ENV;
     put($daemon, length($said) . ' ' . length($sent) . "\n$said$sent") or return;
     sysread $daemon, my $heard, 65536 or return;
-    $heard =~ /\0end\n\z/ or put($daemon, '+') or return;    # we wait: without this it runs nothing, since we would, too
-    wait_at_most($daemon, 1, 0) or return;    # from now on it sends a heartbeat twice a second
+    $heard =~ /\0end\n\z/ or put($daemon, '+') or return;    # we still wait; else it must not run hooks
+    wait_at_most($daemon, 1, 0) or return;    # it sends a heartbeat twice a second
     until ($heard =~ /\0end\n\z/) {
         sysread $daemon, $heard, 65536, length $heard or return;
     }
@@ -55,7 +55,7 @@ sub wait_at_most {
     return setsockopt($socket, 1, 20, $long) && setsockopt $socket, 1, 21, $long;    # SO_RCVTIMEO, SO_SNDTIMEO
 }
 
-# The socket, however long its path is: at most 107 bytes can be named.
+# Return a path of the socket that is not too long: 107 bytes are allowed.
 sub reachable {
     my ($state) = @_;
     return "$state/daemon.sock" if length $state < 90;
@@ -72,12 +72,12 @@ sub put {
     return 1;
 }
 
-# Have on stdin what was read from it.
+# Replace stdin with a pipe from which what was read can be read again.
 sub send_again {
     pipe my $read, my $write or die "pipe: $!";
     defined(my $writer = fork) or die "fork: $!";
     if (!$writer) {
-        close $_ for *STDIN, *STDOUT, *STDERR, $read;    # an agent waits until nobody holds them
+        close $_ for *STDIN, *STDOUT, *STDERR, $read;    # an agent waits until all are closed
         binmode $write;
         put($write, $sent);
         exit;
@@ -85,8 +85,8 @@ sub send_again {
     open STDIN, '<&', $read or die "stdin: $!";
 }
 
-# Become the interpreter. One that cannot be started has the shell's status, and another may have the event, unless it
-# was read.
+# Execute the interpreter. If it cannot be started, exit with the shell's status, so that the launcher tries another one,
+# unless the event was already read.
 sub go_on {
     exec {$ARGV[0]} @ARGV, '--daemon', 'none' or exit(length $sent ? 70 : 127);
 }

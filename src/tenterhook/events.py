@@ -1,4 +1,4 @@
-"""The one table of events: their names, their fields, what a matcher is tested against, what a block means."""
+"""The table of events: their names, their fields, what a matcher is tested against, what a block means."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class EventSpec(NamedTuple):
 
 _D, _O, _B = Effect.DECIDES, Effect.OBSERVES, Effect.BACKGROUND
 
-# Agents whose own settings are read as they are; each is a format of that name.
+# Agents whose own settings files are read as they are; each is also the name of a format.
 AGENT_FORMATS = ("claude", "codex", "gemini", "qwen")
 
 # The effects that differ from the array format's, by agent and event; "" stands for every agent.
@@ -308,13 +308,13 @@ EVENTS: tuple[EventSpec, ...] = (
 
 BY_NAME: dict[str, EventSpec] = {name: spec for spec in EVENTS for name in spec.names}
 
-# The field with what the model sees of a tool call, by the event after it: a hook may replace it.
+# The field that holds a tool call's result, which hooks may replace, by event.
 OUTPUT_FIELDS = {"post-tool-call": "tool_output", "post-tool-call-failure": "error"}
 
 # Where a block sends the agent or subagent back to work.
 STOPS = ("pre-agent-turn-stop", "post-subagent")
 
-# Fields that the array format names differently; both names are read.
+# Alternative names of fields, as in the array format; both are read.
 FIELD_ALIASES = {"agent_name": "subagent_name", "cwd": "work_dir", "hook_event_name": "event_type"}
 
 # The values of fields that the caller leaves out.
@@ -325,7 +325,7 @@ FIELD_DEFAULTS: dict[str, dict[str, object]] = {
     "notification": {"sink": "context"},
 }
 
-# Every name that some agent gives the same tool: a matcher that finds one of them finds the tool.
+# The names that agents give to each tool, ours first: a matcher that matches one of them matches the tool.
 TOOL_NAMES: tuple[tuple[str, ...], ...] = (
     (
         *("Shell", "Bash", "run_shell_command", "exec_command", "local_shell", "bash", "shell", "Execute"),
@@ -340,16 +340,16 @@ TOOL_NAMES: tuple[tuple[str, ...], ...] = (
     ("FetchURL", "WebFetch", "web_fetch", "FetchUrl", "web_extract", "fetch_web_content", "webfetch"),
     ("SearchWeb", "WebSearch", "google_web_search", "web_search", "websearch"),
 )
-# How most agents spell the tools of MCP servers: what such a name begins with, and what separates server and tool.
+# How most agents spell the tools of MCP servers: the prefix, and the separator of server and tool.
 MCP_SPELLING = ("mcp__", "__")
 _MOST_READINGS = 32
-# Keys under which agents say in which directory a shell line runs.
+# Keys of a tool's input that hold the directory in which a shell line runs.
 DIRECTORY_KEYS = ("workdir", "cwd", "directory", "dir_path", "working_directory", "dir")
 NAMES_OF_TOOL = {name: (name, *(n for n in names if n != name)) for names in TOOL_NAMES for name in names}
-# A patch writes files and changes them.
+# A patch may create files and edit them.
 for _name in ("apply_patch", "patch", "editor"):
     NAMES_OF_TOOL[_name] = (_name, *NAMES_OF_TOOL["WriteFile"], *NAMES_OF_TOOL["StrReplaceFile"])
-# An editor that reads, writes or changes a file, as the command in its input says: the agent's module adds it.
+# An editor tool whose input names a command; the agent's module appends the command to the tool's name.
 EDITOR = {"view": "ReadFile", "create": "WriteFile", "str_replace": "StrReplaceFile", "insert": "StrReplaceFile"}
 EDITOR["undo_edit"] = "StrReplaceFile"
 NAMES_OF_TOOL |= {
@@ -359,7 +359,7 @@ NAMES_OF_TOOL |= {
 
 
 def spec_of(name: str) -> EventSpec:
-    """Return the row of an event by any of its names; raise `UnknownEvent` with similar names."""
+    """Return an event's row, by any of its names. Raises `UnknownEvent`, which suggests similar names."""
     try:
         return BY_NAME[name]
     except (KeyError, TypeError):
@@ -379,12 +379,12 @@ def suggestion(name: str) -> str:
     return "use one of " + ", ".join(spec.name for spec in EVENTS)
 
 
-OTHER_TOOL = "other"  # in `tools`: none of those that are known
+OTHER_TOOL = "other"  # the kind of a custom tool that is like none of the known ones
 TOOL_KINDS = (*(names[0] for names in TOOL_NAMES), OTHER_TOOL)
 
 
 def tool_kinds(tools: Mapping[str, str]) -> dict[str, str]:
-    """Return our name of the tool that each tool of one's own counts as. Raises `HookError` if it is unknown."""
+    """Return the kind of each custom tool, from the name of a similar tool. Raises `HookError` if that is unknown."""
     found = {}
     for name, kind in tools.items():
         if not isinstance(kind, str) or (kind != OTHER_TOOL and kind not in NAMES_OF_TOOL):
@@ -397,7 +397,7 @@ def tool_kinds(tools: Mapping[str, str]) -> dict[str, str]:
 def tool_names(name: str, mcp: Sequence[str] = (), kind: str | None = None) -> tuple[str, ...]:
     """Return a tool's name, followed by the names that other agents give it.
 
-    `mcp` are its `mcp_names`, `kind` is the tool that it counts as, if its own name does not say so.
+    `mcp` are its `mcp_names`; `kind` is its `tool_kind`, for a custom tool.
     """
     names = NAMES_OF_TOOL.get(name, (name,))
     if kind is not None and kind not in names:
@@ -406,9 +406,9 @@ def tool_names(name: str, mcp: Sequence[str] = (), kind: str | None = None) -> t
 
 
 def mcp_names(name: str, prefix: str = MCP_SPELLING[0], separator: str = MCP_SPELLING[1]) -> list[str]:
-    """Return the name `mcp:server/tool` of an MCP server's tool; empty for any other tool.
+    """Return the names `mcp:server/tool` of an MCP server's tool; empty for any other tool.
 
-    There is one for each reading of the agent's name: a server's name may contain the separator.
+    There is one for each way to split the agent's name, since a server's name may contain the separator.
     """
     if name.startswith("mcp:") and "/" in name:
         return [name]
@@ -422,6 +422,6 @@ def mcp_names(name: str, prefix: str = MCP_SPELLING[0], separator: str = MCP_SPE
 
 
 def mcp_spellings(name: str) -> tuple[str, str]:
-    """Return a name `mcp:server/tool`, and the same in the spelling of most agents, which matchers are written for."""
+    """Return a name `mcp:server/tool`, and the same in the spelling of most agents, which most matchers use."""
     server, _, tool = name.removeprefix("mcp:").partition("/")
     return name, MCP_SPELLING[1].join((MCP_SPELLING[0] + server, tool))

@@ -1,6 +1,6 @@
-"""The values of the program: an Event happens, Hooks run, each Run is read as a Decision, all of them make a Verdict.
+"""The data model: an `Event` runs `Hook`s, each `Run` is read as a `Decision`, the decisions are merged to a `Verdict`.
 
-Three nouns, never mixed: a `Run` is what happened, a `Decision` is what one hook meant, a `Verdict` is what we do.
+A `Run` is what happened, a `Decision` is what one hook answered, a `Verdict` is what Tenterhook does about the event.
 """
 
 from __future__ import annotations
@@ -162,17 +162,17 @@ class Event:
 
     @property
     def tool_kind(self) -> str | None:
-        """The tool that a tool of one's own counts as, by our name of it; None if its name says so."""
+        """The kind of a custom tool, one of `TOOL_KINDS`; None for a tool that is known by its name."""
         return self.fields.get("tool_kind")
 
     def with_kind(self, kinds: Mapping[str, str]) -> Event:
-        """Return the event of a tool of one's own with the tool that it counts as."""
+        """Return the event with the tool's kind; `kinds` maps the names of custom tools to kinds."""
         kind = kinds.get(self.fields.get("tool_name", "")) if kinds else None
         return self if kind in (None, self.tool_kind) else self.replace(tool_kind=kind)
 
     @property
     def tool_names(self) -> tuple[str, ...]:
-        """Every name of the tool: a matcher that finds one of them finds the tool."""
+        """All names of the tool; a matcher that matches one of them matches the tool."""
         if "tool_name" not in self.fields:
             return ()
         return tool_names(self.fields["tool_name"], self.mcp_names, self.tool_kind)
@@ -183,7 +183,7 @@ class Event:
 
     @property
     def tool_output(self) -> Any:
-        """What the model sees of a tool call: its output or, after a failure, the error."""
+        """The result of a tool call as the model sees it: its output or, after a failure, the error."""
         return self.fields.get(OUTPUT_FIELDS.get(self.spec.name, ""))
 
     @property
@@ -208,7 +208,7 @@ class Hook(NamedTuple):
     name: str
     event: str  # canonical
     declared: str  # the event's name in the definition, as it is sent
-    format: str  # folder, table, array, function, or one of AGENTS
+    format: str  # folder, table, array, function, or one of AGENT_FORMATS
     layer: str = "python"  # managed, user, project, config, python
     source: str = ""
     line: int | None = None
@@ -225,9 +225,9 @@ class Hook(NamedTuple):
     description: str = ""
     metadata: Mapping[str, Any] = {}
     fail_closed: bool = False
-    never_matches: bool = False  # an array matcher that is no expression
+    never_matches: bool = False  # an array matcher that is not a valid expression
     replaced_by: str | None = None  # a project's folder that replaces it while it is trusted
-    missing: str | None = None  # why it can no longer be loaded; the rest is as it was, and it fails
+    missing: str | None = None  # why it can no longer be loaded; other fields are as last loaded, and every run fails
     pack: Mapping[str, str] = {}  # of a pack's hook: the pack's name, source, rev, commit, tree, lock; its own digest
 
     @property
@@ -241,7 +241,7 @@ class Hook(NamedTuple):
 
     @property
     def in_parallel(self) -> bool:
-        """Whether it runs in parallel with its neighbours, and only once if their commands are equal."""
+        """Whether it runs in parallel with adjacent hooks of its format, and equal commands only once."""
         return self.has_one_matcher and not self.metadata.get("sequential")
 
     @property
@@ -262,7 +262,7 @@ class Hook(NamedTuple):
 
     @property
     def budget_ms(self) -> float | None:
-        """How long it should take at most, if its metadata says so."""
+        """The time budget in its metadata, or None."""
         budget = self.metadata.get("budget_ms")
         return float(budget) if isinstance(budget, (int, float)) and not isinstance(budget, bool) else None
 
@@ -273,7 +273,7 @@ class Hook(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What one hook meant. With `ignored` set it is shown but does not count; `ignored` is the reason."""
+    """What one hook answered. If `ignored` is set, the decision is shown but has no effect, for that reason."""
 
     action: Action = Action.NONE
     reason: str | None = None
@@ -290,7 +290,7 @@ class Decision(NamedTuple):
 
     @property
     def is_silent(self) -> bool:
-        """Whether it cannot change anything."""
+        """Whether it has no action, input, output, context or message."""
         says = self.modified_input or self.additional_context or self.message or self.modified_output is not None
         return self.action is Action.NONE and not says
 
@@ -338,7 +338,7 @@ class Run(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What is done about an event, and the runs that led to it."""
+    """What Tenterhook does about an event, and the runs that led to it."""
 
     event: str
     decision: Action = Action.NONE

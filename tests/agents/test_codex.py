@@ -103,3 +103,18 @@ def test_hooks_of_a_project_that_the_person_does_not_trust_are_ignored(home: Pat
     (home / ".codex" / "config.toml").write_text(f'[projects."{project}"]\ntrust_level = "untrusted"\n')
     assert [what for what, _ in agent.switches(agent.settings(str(project)), str(project)) if "not trusted" in what]
     assert list(agent.switches(agent.settings(), str(project))) == []
+
+
+@pytest.mark.parametrize(
+    "hooks",
+    [
+        "theirs",
+        ["theirs"],
+        {"Stop": [{"hooks": [{"type": "command", "command": 't=/x/tenterhook/launcher.sh; /bin/sh "$t" a b open'}]}]},
+    ],
+)
+def test_edited_hooks_are_looked_at_without_an_error(home: Path, project: Path, hooks: object) -> None:
+    agent = AGENTS["codex"]
+    (home / ".codex").mkdir()
+    (home / ".codex" / "hooks.json").write_text(json.dumps({"hooks": hooks}))
+    assert list(agent.switches(agent.settings(), str(project))) == []

@@ -66,6 +66,7 @@ def test_it_honours_a_block_and_hears_nothing_else() -> None:
         ('event = "PreToolUse"\ncommand = "x"\ntimeout = 600\nmatcher = ""\nfail_mode = "closed"', None),
         ('event = "PermissionRequest"\ncommand = "x"', "unknown event"),
         ('command = "x"', "unknown event None"),
+        ('event = ["Stop"]\ncommand = "x"', "unknown event ['Stop']"),
         ('event = "Stop"\ncommand = "x"\npriority = 1', "unknown key 'priority'"),
         ('event = "Stop"\ncommand = "x"\ntimeout = 601', "not between 1 and 600"),
         ('event = "Stop"\ncommand = " "', "no command"),

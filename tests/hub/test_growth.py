@@ -1,4 +1,4 @@
-"""A hub that runs for weeks: it does not grow with events or sessions, and does not slow down."""
+"""A daemon that runs for weeks: it does not grow with events or sessions, and does not slow down."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ A_MONTH = 31 * 86400
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
 @pytest.mark.thorough
 @pytest.mark.parametrize("sessions", [1, EVENTS // growth.A_SESSION])
-def test_thousands_of_events_leave_a_hub_as_it_was(tmp_path: Path, project: Path, sessions: int) -> None:
-    home = tmp_path / "hub"
+def test_thousands_of_events_leave_a_daemon_as_it_was(tmp_path: Path, project: Path, sessions: int) -> None:
+    home = tmp_path / "daemon"
     grown = growth.measured(home, project, EVENTS, sessions)
     assert grown.megabytes < 10
     assert grown.cost.ratio < 3, "an event costs more than it did"  # busy machines are given time

@@ -1,4 +1,4 @@
-"""The reference pages of docs/, made from the tables and commands themselves: `make reference`."""
+"""Generates the reference pages of docs/ from the tables and commands themselves: `make reference`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ _MARK = f"<!-- Generated: change what it is made from, then `{COMMAND}`. -->\n\n
 
 
 def pages() -> dict[Path, str]:
-    """Every page that is generated, whole or in part, with its text."""
+    """Return the text of every page that is generated, in whole or in part."""
     made = {"formats.md": formats.page(), "commands.md": commands.page(), "problems.md": problems.page()}
     return {**{DOCS / name: _MARK + text for name, text in made.items()}, promises.PAGE: promises.page()}

@@ -1,4 +1,4 @@
-"""docs/commands.md: every command and option, from their own help."""
+"""docs/commands.md: every command and option, from their help texts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ one per line, and nothing else on stdout. Problems and questions go to stderr.
 
 
 def page() -> str:
-    """The page, as of now."""
+    """Return the current page."""
     parts = [_ABOUT, table(("exit status", ""), ((str(number), what) for number, what in _STATUS))]
     for context in _contexts(click.Context(cli.tenterhook, info_name="tenterhook")):
         parts += _command(context)
@@ -38,7 +38,7 @@ def page() -> str:
 
 
 def _contexts(context: click.Context) -> Iterator[click.Context]:
-    """A command, then what is below it."""
+    """Yield a command, then its subcommands."""
     yield context
     if isinstance(context.command, click.Group):
         for name in context.command.list_commands(context):

@@ -1,4 +1,4 @@
-"""docs/formats.md: every key of every format and every event, from the tables that hold definitions to them."""
+"""docs/formats.md: every key of every format and every event, from the tables that definitions are checked against."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _EFFECTS = {
 
 
 def page() -> str:
-    """The page, as of now."""
+    """Return the current page."""
     parts = [_ABOUT, *_definitions(), *_sent(), *_events()]
     return "".join(parts).rstrip() + "\n"
 

@@ -1,4 +1,4 @@
-"""Markdown for tables and texts that were written for a terminal."""
+"""Converts tables, and texts written for a terminal, to Markdown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table, with an empty line after it."""
+    """Return a table, with an empty line after it."""
     lines = [headers, ["---"] * len(headers), *rows]
     return "".join("| " + " | ".join(_cell(cell) for cell in line) + " |\n" for line in lines) + "\n"
 
@@ -27,11 +27,11 @@ def codes(texts: Iterable[object]) -> str:
 
 
 def prose(text: str) -> str:
-    """A text in which `<` is meant as it stands."""
+    """Return a text with `<` escaped."""
     return text.replace("<", "&lt;")
 
 
 def sentence(text: str) -> str:
-    """With a capital, unless it begins with a file's name, and a full stop."""
+    """Return a text with a capital, unless it begins with a file's name, and a full stop."""
     first = text[:1] if "." in text.partition(" ")[0] else text[:1].upper()
     return f"{first}{text[1:].rstrip('.')}."

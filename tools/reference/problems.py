@@ -31,7 +31,7 @@ _SEVERITIES = {
 
 
 def page() -> str:
-    """The page, as of now."""
+    """Return the current page."""
     return (_ABOUT + "".join(_sections())).rstrip() + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The tables of promises in docs/security.md: what the tests marked with `promise` say, by opponent."""
+"""The tables of promises in docs/security.md, by opponent, from the docstrings of tests marked with `promise`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SECTION = re.compile(r"<!-- promises: (?P<opponent>[^>]*?) -->\n.*?<!-- end -->
 
 
 class Promise(NamedTuple):
-    """A promise that a test shows, about one opponent."""
+    """A promise about an opponent that a test demonstrates."""
 
     opponent: str
     text: str  # the first sentence of the test's docstring; empty if it has none
@@ -28,7 +28,7 @@ class Promise(NamedTuple):
 
 
 def promises(tests: Path = ROOT / "tests") -> list[Promise]:
-    """Return every promise that a test shows, in the order of files and tests."""
+    """Return every promise that a test demonstrates, in the order of files and tests."""
     return [promise for file in sorted(tests.rglob("test_*.py")) for promise in _in_file(file, tests.parent)]
 
 

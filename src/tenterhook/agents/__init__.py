@@ -32,12 +32,12 @@ _MODULES = {
     "cursor": "cursor",
     "goose": "goose",
 }
-# The formats that are an agent's own settings (`events.AGENTS`), each with that agent.
+# The agent of each format in `events.AGENT_FORMATS`.
 FORMATS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini", "qwen": "qwen"}
 
 
 class _Agents:
-    """Every agent by its name. Iterates over names, like a dict."""
+    """The agents by name, like a dict, whose modules are imported on access."""
 
     def __getitem__(self, name: str) -> Agent:
         module = __import__(f"{__name__}.{_MODULES[name]}", fromlist=["AGENT"])
@@ -62,7 +62,7 @@ AGENTS = _Agents()
 
 
 def dialect(format_: str) -> Dialect:
-    """Return the dialect of an agent's own settings and hooks; `format_` is a key of `FORMATS`."""
+    """Return the dialect of an agent's own settings; `format_` is a key of `FORMATS`."""
     found = AGENTS[FORMATS[format_]].dialect
     assert found is not None, format_
     return found

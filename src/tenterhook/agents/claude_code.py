@@ -1,4 +1,4 @@
-"""Claude Code. It shows the whole command line before the reason of an exit status 2, so blocks are JSON answers."""
+"""Claude Code. After exit status 2 it shows our whole command line with the reason, so blocks are JSON answers."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class ClaudeCode(protocol.Agent):
     managed: ClassVar = {"file": _MANAGED, "beside": {"env": {"CLAUDE_CODE_SHELL_PREFIX": ""}}}
 
     env_settings = (".claude/settings.json", ".claude/settings.local.json")
-    shell_variables = ("CLAUDE_CODE_SHELL_PREFIX",)  # a program that runs every command line, ours as well
+    shell_variables = ("CLAUDE_CODE_SHELL_PREFIX",)  # a program that runs every command line, including ours
 
     def switches(self, settings: str, root: str) -> Iterator[tuple[str, str]]:
         from .settings_files import disabled_hooks
@@ -107,7 +107,7 @@ class ClaudeCode(protocol.Agent):
             "ANTHROPIC_API_KEY": protocol.KEY,
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
-            "IS_SANDBOX": "1",  # without it, it refuses to approve everything as root
+            "IS_SANDBOX": "1",  # needed to skip permissions as root
         }
 
     def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:

@@ -1,8 +1,8 @@
 """The JSON of Claude Code's hooks, which Codex, Gemini CLI, Qwen Code and Droid use as well.
 
-`Dialect` has the differences in payloads, answers and settings; the codec for hooks in
-such settings is in `formats/`. The functions below write the answer to an agent. Only keys that the agent knows
-may be sent: with one more, Codex runs the tool.
+`Dialect` has the differences in payloads, answers and settings; the codec for hooks in such settings is in `formats/`.
+The functions below write answers to agents. They may only use keys that the agent knows: Codex runs the tool if there
+is another.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ FAILURE_FIELDS = {**TOOL_FIELDS, "error": "error"}
 
 
 def _object_response(output: Any) -> Any:
-    """Return a tool's output as Claude Code's shell tool gives it."""
+    """Return a tool's output in the form of Claude Code's shell tool."""
     if isinstance(output, str):
         return {"stdout": output, "stderr": "", "interrupted": False, "isImage": False}
     is_foreign = isinstance(output, dict) and "llmContent" in output
@@ -50,7 +50,7 @@ def _object_response(output: Any) -> Any:
 
 
 def text_response(output: Any) -> str:
-    """Return the text in a tool's output, of any agent."""
+    """Return the text in a tool's output, from any agent."""
     if isinstance(output, dict):
         for key in ("llmContent", "stdout", "output", "content"):
             if isinstance(output.get(key), str):
@@ -59,7 +59,7 @@ def text_response(output: Any) -> str:
 
 
 def llm_response(output: Any) -> Any:
-    """Return a tool's output as Gemini CLI gives it."""
+    """Return a tool's output in the form of Gemini CLI."""
     if isinstance(output, dict) and "llmContent" in output:
         return output
     text = text_response(output)
@@ -67,37 +67,35 @@ def llm_response(output: Any) -> Any:
 
 
 class Dialect(NamedTuple):
-    """How one agent's JSON and hook settings differ from Claude Code's. `format` is the name of hooks in them."""
+    """How one agent's JSON and settings differ from Claude Code's; `format` names the format of its settings."""
 
     format: str
-    events: Mapping[str, str]  # its names of events that have a counterpart here, each with ours
+    events: Mapping[str, str]  # our event, by the agent's name; only those with a counterpart here
     # payloads
     tools: tuple[str, ...] = TOOLS
     fields: Mapping[str, Mapping[str, str]] = {}  # by event: our field, with its name for it
     defaults: Mapping[str, Mapping[str, Any]] = {}  # by event: keys that are always sent
     has_timestamp: bool = False
     tool_response: Callable[[Any], Any] = _object_response
-    variables: Mapping[
-        str, str
-    ] = {}  # each with its value: `work_dir`, `session_id` or, at a session's start, `env_file`
-    plugin_variable: str = ""  # names the folder of the plug-in that a hook is from
+    variables: Mapping[str, str] = {}  # the value of each: `work_dir`, `session_id`; at a session's start `env_file`
+    plugin_variable: str = ""  # the variable with the folder of a hook's plug-in
     # answers
     text_is_context: tuple[str, ...] = ()  # events at which plain text reaches the model
-    text_is_message: bool = False  # plain text is shown to the person
+    text_is_message: bool = False  # plain text is shown to the user
     approves: bool = False  # `allow` skips the question for a tool call
     defers: bool = False  # `defer` leaves a call to the program that runs the agent
-    input_key: str = "updatedInput"  # of a changed input
-    merges_input: bool = False  # it names only what changes
-    input_needs_allow: bool = False  # it counts only beside an `allow`
+    input_key: str = "updatedInput"  # the key of a changed input
+    merges_input: bool = False  # a changed input has only the changed keys
+    input_needs_allow: bool = False  # a changed input counts only with an `allow`
     # settings
-    has_toml: bool = False  # they may be TOML, too
+    has_toml: bool = False  # they may also be TOML
     timeout: float = 600.0  # seconds, if none is given
     milliseconds_from: float | None = None  # a timeout of this or more is in milliseconds
-    whole_names: str = ""  # an expression: matchers that are whole names, not expressions
+    whole_names: str = ""  # an expression for matchers that are lists of whole names, not expressions
     has_python_expressions: bool = False  # else JavaScript's
     strips_matchers: bool = False
-    compares_matchers: bool = False  # compared as text if the event has no tool, or if it is no expression
-    splits_matchers: bool = False  # at each `|`, and a part `*` or `.*` matches everything
+    compares_matchers: bool = False  # compared as text if the event has no tool, or if it is not an expression
+    splits_matchers: bool = False  # split at each `|`; a part `*` or `.*` matches everything
 
 
 def answer(reply: Reply) -> dict[str, Any] | None:
@@ -119,7 +117,7 @@ def answer(reply: Reply) -> dict[str, Any] | None:
 
 
 def with_texts(reply: Reply, specific: dict[str, Any]) -> dict[str, Any]:
-    """Return the answer with the texts for the model and for the person added."""
+    """Return the answer with the texts for the model and the user added."""
     if reply.context is not None:
         specific["additionalContext"] = reply.context
     content: dict[str, Any] = {}
@@ -136,13 +134,13 @@ def output_and_context(reply: Reply) -> str:
 
 
 def block_with_output(reply: Reply) -> dict[str, Any]:
-    """Return a block after a tool, which an agent takes as the result that its model sees."""
+    """Return a block after a tool call, whose reason the agent shows its model as the tool's result."""
     message = {} if reply.message is None else {"systemMessage": reply.message}
     return {"decision": "block", "reason": output_and_context(reply), **message}
 
 
 def _permission(reply: Reply) -> dict[str, Any]:
-    """Return the answer to a permission request; a deny too, since exit status 2 would lose its reason."""
+    """Return the answer to a permission request; also for a deny, whose reason exit status 2 would lose."""
     if reply.deny is not None:
         decision: dict[str, Any] = {"behavior": "deny", "message": reply.deny}
     elif reply.approve is not None:

@@ -1,6 +1,6 @@
-"""A replaced output in the shape of Claude Code's tools: for any other it shows its model the original.
+"""Gives a replaced output the shape of Claude Code's tools: in any other shape, the model is shown the original.
 
-Seen for Bash, Read and tools of MCP servers; the shapes of the others are those of the program's own checks.
+Tested for Bash, Read and tools of MCP servers; the other shapes are taken from the program's own checks.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def shaped(original: Any, output: Any) -> Any | None:
-    """Return a replaced output in the shape of the original; None if that has no place for a text."""
+    """Return a replaced output in the shape of the original; None if that shape has no place for a text."""
     if not isinstance(output, str) and _has_shape(original, output):
         return output
     return _with_text(original, light_json.text(output))
@@ -28,9 +28,9 @@ def _has_shape(original: Any, output: Any) -> bool:
 
 
 def _with_text(original: Any, text: str) -> Any | None:
-    """Return the output of a tool whose model sees this text and nothing else of it."""
+    """Return an output in the original's shape of which the model sees only this text."""
     lines = text.count("\n") + 1
-    if original is None or isinstance(original, str):  # of an MCP server, as is the next
+    if original is None or isinstance(original, str):  # an MCP server's, as is the next
         return text
     if isinstance(original, list):
         return [{"type": "text", "text": text}]

@@ -1,9 +1,9 @@
-"""Cline. Hook files judge tool calls, and have two minutes for it; a plug-in has three seconds for each call.
+"""Cline. Hook files decide tool calls, since they have two minutes; a plug-in has three seconds for each call.
 
-A hook file that cancels ends the whole run, and the model is not told why. So it replaces the input with one that no
-tool takes, and its answer is left in a private file for the plug-in, which skips the call with the reason. Without
-the plug-in (Cline leaves all of them out if it finds no `node`, or if one is slow to load) the tool fails for lack of
-an input, and the model finds the reason beside the result.
+A hook file that cancels ends the whole run without telling the model why. To refuse a call, it therefore replaces the
+input with one that no tool accepts, and leaves its answer in a private file for the plug-in, which skips the call with
+the reason. Without the plug-in (Cline loads none if it finds no `node`, or if one is slow to load) the tool fails for
+lack of an input, and the reason is shown to the model with the result.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _IN_PLUGIN = ("SessionStart", "UserPromptSubmit", "Stop", "StopFailure", "Subage
 _IN_HOOK_FILES = ("PreToolUse", "PostToolUse")
 _EVENTS = {name: claude_json.EVENTS[name] for name in (*_IN_HOOK_FILES, *_IN_PLUGIN)}
 _FAILURE = "PostToolUseFailure"
-_REFUSED = "tenterhook_refused"  # the only key of an input that no tool takes; plugins/cline.js and cline.sh know it
-_KEPT = 3600  # seconds: an answer that the plug-in has not taken
+_REFUSED = "tenterhook_refused"  # the only key of an input that no tool accepts; also in plugins/cline.js and cline.sh
+_KEPT = 3600  # seconds for which an answer is kept if the plug-in does not read it
 _TEAM = "spawn_teammate shutdown_teammate status task run_task cancel_run list_runs await_runs send_message broadcast"
 _TEAM += " read_mailbox mission_log cleanup create_outcome attach_outcome_fragment review_outcome_fragment"
 
@@ -74,7 +74,7 @@ class Cline(plugin_json.PluginAgent):
         return self.received(event, native, payload)
 
     def answer(self, reply: wire.Reply) -> dict[str, Any] | None:
-        """Return the answer for the plug-in; in a hook file, with the keys that Cline itself knows."""
+        """Return the answer for the plug-in; from a hook file, also with the keys that Cline itself knows."""
         said = super().answer(reply)
         if reply.native not in _IN_HOOK_FILES:
             return said
@@ -92,7 +92,7 @@ class Cline(plugin_json.PluginAgent):
 
         sent = nested_payloads.flat(received.payload)
         key = f"{received.native}/{sent.get('taskId')}/{sent.get('tool_use_id')}".encode("utf-8", "replace")
-        # with the input, as an answer that is left over from another call of the same id is not for this one
+        # with the input, so that an answer left over from another call with the same ID is not used
         content = light_json.dumps({**light_json.loads(answer.stdout), "given": sent.get("tool_input")})
         private_files.write(os.path.join(_answers(), hashlib.sha256(key).hexdigest()), content.encode())
         private_files.forget_old(_answers(), _KEPT)
@@ -138,9 +138,9 @@ class Cline(plugin_json.PluginAgent):
             settings |= {"telemetryOptOut": True, "autoUpdateEnabled": False}
 
     def environment(self, home: Path, url: str) -> dict[str, str]:
-        # it asks a server for feature flags even if it is told not to
+        # without the proxy, it asks a server for feature flags even though it is told not to
         off = {"CLINE_NO_AUTO_UPDATE": "1", "DO_NOT_TRACK": "1", "HTTPS_PROXY": "http://127.0.0.1:9"}
-        # on a busy machine, loading plug-ins takes more than four seconds, and it leaves them out
+        # on a busy machine, plug-ins may take longer to load than the default of four seconds
         return {**off, "CLINE_PLUGIN_IMPORT_TIMEOUT_MS": "60000"}
 
     def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:
@@ -155,9 +155,9 @@ class Cline(plugin_json.PluginAgent):
 
 
 def _error(payload: dict[str, Any]) -> str | None:
-    """Return what the model sees of a call that was refused or failed, in whole or in part; else None.
+    """Return the error that the model sees of a call that was refused or failed, in whole or in part; else None.
 
-    A command that fails, and a file that cannot be read, has `success: false`.
+    The result of a command that fails, or of a file that cannot be read, has `success: false`.
     """
     output = payload.get("tool_response")
     items = [each for each in (output if isinstance(output, list) else [output]) if isinstance(each, dict)]
@@ -168,7 +168,7 @@ def _error(payload: dict[str, Any]) -> str | None:
 
 
 def _answers() -> str:
-    """Return the directory with what hook files leave for the plug-in."""
+    """Return the directory of the answers that hook files leave for the plug-in."""
     return os.path.join(places.state(), "answers")
 
 

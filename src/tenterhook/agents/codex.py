@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..basics.model_script import ScriptedCall
 
 _MACHINE = "/etc/codex"  # the administrator's settings, in three files
-_MODEL = "gpt-6-sol"  # it knows its models by name, and offers a tool for patches only to those
+_MODEL = "gpt-6-sol"  # Codex offers its patch tool only to models that it knows by name
 _WITHOUT_MATCHER = ("PreModelRequest", "UserPromptSubmit", "Stop", "Interrupt")
 _NOT_ITS_EVENTS = ("PostToolUseFailure", "StopFailure", "Notification")
 _EVENTS = {name: ours for name, ours in claude_json.EVENTS.items() if name not in _NOT_ITS_EVENTS}
@@ -63,7 +63,7 @@ class Codex(protocol.Agent):
             return claude_json.block_with_output(reply)
         content = claude_json.answer(reply)
         if content and reply.tool_input is not None:
-            # A changed input counts only beside an `allow`, which skips no question here.
+            # Codex uses a changed input only with an `allow`, which does not skip its own question.
             content["hookSpecificOutput"]["permissionDecision"] = "allow"
         return content
 
@@ -78,24 +78,25 @@ class Codex(protocol.Agent):
     trust_table = protocol.TrustTable("config.toml", "hooks.state", "trusted_hash")
     managed: ClassVar = {
         "file": f"{_MACHINE}/requirements.toml",
-        "beside": {"features": {"hooks": True}},  # else the person's config.toml could switch hooks off
+        "beside": {"features": {"hooks": True}},  # else the user's config.toml could switch hooks off
         "event_tables": True,
     }
 
     def trusted_hashes(self, settings: str, hooks: Mapping[str, Any]) -> dict[str, str]:
-        """Return the hashes without which Codex skips our entries silently.
+        """Return the hashes of our entries, without which Codex skips them silently.
 
-        The key names the file, the event and the position in it: an entry before ours makes ours untrusted.
+        A key names the file, the event and the entry's position: inserting an entry before ours makes ours untrusted.
         """
         from ..formats.own_entries import own_groups
 
-        # the folder as Codex spells it when `CODEX_HOME` names it
+        # the path as Codex writes it if `CODEX_HOME` is set
         resolved = os.path.join(os.path.realpath(os.path.dirname(settings)), os.path.basename(settings))
         return {
             f"{spelling}:{_snake_case(event)}:{number}:{position}": _hash(event, group, handler)
             for event, groups in own_groups(hooks).items()
             for number, group in groups
             for position, handler in enumerate(group["hooks"])
+            if {"command", "timeout"} <= handler.keys()  # else it was edited, and is not trusted
             for spelling in dict.fromkeys((settings, resolved))
         }
 
@@ -125,7 +126,8 @@ class Codex(protocol.Agent):
         hooks = read_toml(config).get("hooks")
         state = hooks.get("state") if isinstance(hooks, dict) else None
         known: dict[str, Any] = state if isinstance(state, dict) else {}
-        for key in self.trusted_hashes(settings, read_json(settings).get("hooks", {})):
+        entries = read_json(settings).get("hooks")
+        for key in self.trusted_hashes(settings, entries if isinstance(entries, dict) else {}):
             if isinstance(known.get(key), dict) and known[key].get("enabled") is False:
                 yield f"{config} switches off the hook {key}", "switch it on in Codex: /hooks"
 
@@ -169,7 +171,7 @@ class Codex(protocol.Agent):
         return {"TENTERHOOK_TRIAL_KEY": protocol.KEY}
 
     def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:
-        flags = ["--skip-git-repo-check", "--disable", "apps", "--disable", "plugins"]  # those are on the network
+        flags = ["--skip-git-repo-check", "--disable", "apps", "--disable", "plugins"]  # those need the network
         if mode == protocol.PLAIN:
             flags += ["-c", 'approval_policy="never"', "-c", 'sandbox_mode="danger-full-access"']
         else:
@@ -206,7 +208,7 @@ def _snake_case(event: str) -> str:
 
 
 def _reads_project(config: str, root: str) -> bool:
-    """Return whether a project's own settings are read: unless the person marked the project as untrusted."""
+    """Whether Codex reads a project's own settings: it does unless the user marked the project as untrusted."""
     from .settings_files import read_toml
 
     known = read_toml(config).get("projects")
@@ -215,7 +217,7 @@ def _reads_project(config: str, root: str) -> bool:
 
 
 def _switch(files: Sequence[str]) -> tuple[str, str, bool] | None:
-    """Return the file, the name and the value that count: a later file outranks, the older name is a fallback."""
+    """Return the file, name and value of the switch in effect: later files go first, then the switch's older name."""
     from .settings_files import read_toml
 
     for switch in ("hooks", "codex_hooks"):

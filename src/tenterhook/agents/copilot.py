@@ -78,22 +78,22 @@ class Copilot(protocol.Agent):
     mcp_spelling = ("", "-")
 
     def mcp_names(self, tool: str, payload: dict[str, Any]) -> list[str]:
-        if "/" in tool:  # in a permission request it is `server/tool`
+        if "/" in tool:  # `server/tool`, in a permission request
             return [f"mcp:{tool}"]
-        return super().mcp_names(tool, payload)[::-1]  # `github-mcp-server-list_issues`: the last is the likeliest
+        return super().mcp_names(tool, payload)[::-1]  # `github-mcp-server-list_issues`: the last reading is likeliest
 
     def read_event(self, payload: dict[str, Any], native: str) -> wire.Received:
         cwd = payload.get("cwd")
         fields = {_FIELDS.get(key, key): value for key, value in payload.items() if key not in _BASE}
-        if isinstance(fields.get("tool_input"), str):  # JSON in a string, before some versions
+        if isinstance(fields.get("tool_input"), str):  # some versions send JSON in a string
             try:
                 fields["tool_input"] = light_json.loads(fields["tool_input"])
             except (ValueError, RecursionError):
                 pass
-        # a subagent's events have a session of their own, whose start was not sent to hooks
+        # a subagent has a session of its own, without a session-start event
         session = payload.get("parentAgentId") or payload.get("sessionId")
         ours = self.events.get(native, wire.OTHER)
-        if native == "agentStop" and payload.get("agentId"):  # a subagent's: its own event follows
+        if native == "agentStop" and payload.get("agentId"):  # a subagent's: `subagentStop` follows
             ours = wire.OTHER
         if ours == wire.OTHER:
             fields["agent_event"] = native
@@ -152,7 +152,7 @@ class Copilot(protocol.Agent):
             yield what, "start it there and trust the folder, or: tenterhook install copilot"
 
     def _trusts(self, root: str) -> bool:
-        """Return whether the person has trusted a folder, or one around it."""
+        """Whether the user has trusted a folder or one of its parents in Copilot CLI."""
         from .settings_files import read_json
 
         known = read_json(os.path.join(self.home(), "config.json"))
@@ -170,7 +170,7 @@ class Copilot(protocol.Agent):
         own = home / ".copilot"
         own.mkdir(parents=True, exist_ok=True)
         (own / "mcp-config.json").unlink(missing_ok=True)
-        # the environment names the model; these keys may be a login
+        # the model is in the environment; the other keys may hold a login
         for file in (home / self.headless_settings, own / "config.json"):
             if file.exists():
                 with edited_json(file) as settings:
@@ -193,7 +193,7 @@ class Copilot(protocol.Agent):
             "COPILOT_PROVIDER_API_KEY": protocol.KEY,
             "COPILOT_AUTO_UPDATE": "false",
             "COPILOT_HOME": str(home / ".copilot"),
-            # without a cache it unpacks hundreds of megabytes
+            # else it would unpack hundreds of megabytes into the temporary home
             "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"),
         }
 

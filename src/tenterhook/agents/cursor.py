@@ -25,8 +25,8 @@ class Cursor(protocol.Agent):
     title = "Cursor"
     proven = False
 
-    # Events of one kind of tool (`beforeShellExecution` and others) are left out: `preToolUse` has every tool, and a
-    # call that both have would be judged twice.
+    # Without the events for one kind of tool (`beforeShellExecution` and others): `preToolUse` covers every tool, and
+    # hooks would run twice for the same call.
     events: ClassVar = {
         "preToolUse": "pre-tool-call",
         "postToolUse": "post-tool-call",
@@ -47,7 +47,7 @@ class Cursor(protocol.Agent):
         replaces_output=True,
     )
     tools = ("Delete",)
-    # users report that a call is blocked if its hook prints nothing, or an object without `permission`
+    # according to users, a call is blocked if its hook prints nothing, or an object without `permission`
     no_decision: ClassVar = {
         "preToolUse": _ALLOWED,
         "subagentStart": _ALLOWED,
@@ -61,7 +61,7 @@ class Cursor(protocol.Agent):
         if not payload.get("cwd") and isinstance(roots, list) and roots:
             renamed["cwd"] = roots[0]
         status, loops = payload.get("status"), payload.get("loop_count")
-        if native == "stop" and status in ("aborted", "error"):  # no stop of the agent's own, which a hook could refuse
+        if native == "stop" and status in ("aborted", "error"):  # a hook cannot send the agent back here
             meant, renamed["error_type"] = self.variants, status
         elif native in ("stop", "subagentStop"):
             renamed["stop_hook_active"] = isinstance(loops, int) and loops > 0
@@ -71,7 +71,7 @@ class Cursor(protocol.Agent):
 
     def native_output(self, received: wire.Received, output: Any) -> dict[str, Any] | None:
         if not (received.event.tool_name or "").startswith("MCP:"):
-            return None  # it keeps the output of its own tools
+            return None  # Cursor does not replace the output of its own tools
         text = {"content": [{"type": "text", "text": light_json.text(output)}]}
         return output if isinstance(output, dict) else text
 

@@ -93,7 +93,7 @@ class Droid(protocol.Agent):
         return {"FACTORY_AIRGAP_ENABLED": "1"}  # no account, no network
 
     def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:
-        # below `high`, and in subagents of a session without permissions, it asks about a command that a hook changed
+        # below `high`, and in subagents with skipped permissions, it asks about a command that a hook has changed
         flags = ["--skip-permissions-unsafe"] if mode == protocol.AUTO_APPROVE else ["--auto", "high"]
         return [str(executable), "exec", *flags, "--model", _MODEL_ID, prompt]
 
@@ -107,7 +107,7 @@ class Droid(protocol.Agent):
 
 
 def _hooks_of(file: str) -> dict[str, Any]:
-    """Return the hooks in a `hooks.json`; empty if Droid would not read it: with a `hooks` around them, or broken."""
+    """Return the hooks in a `hooks.json`; empty if Droid ignores it: it is broken, or has them below a key `hooks`."""
     from .settings_files import read_json
 
     found = read_json(file)

@@ -1,4 +1,4 @@
-"""Gemini CLI. Its `ask` hangs a headless run, so it is never used."""
+"""Gemini CLI. An answer `ask` hangs a headless run, so it is never given."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _EVENTS = {
 }
 _SYSTEM = "/etc/gemini-cli/settings.json"
 _OTHERS = ("BeforeModel", "AfterModel", "BeforeToolSelection")
-# Without auto-approval it refuses the shell before any hook runs; the flag that allows it excludes redirections.
+# Without auto-approval, it refuses the shell tool before hooks run; its flag to allow the tool excludes redirections.
 _POLICY = """\
 [[rule]]
 toolName = ["run_shell_command", "write_file", "invoke_agent"]
@@ -37,7 +37,7 @@ allowRedirection = true
 
 
 class GeminiLike(protocol.Agent):
-    """What Gemini CLI and its fork Qwen Code have in common."""
+    """The part that Gemini CLI and its fork Qwen Code have in common."""
 
     tools = (
         *("activate_skill", "ask_user", "ask_user_question", "codebase_investigator", "complete_task"),
@@ -67,7 +67,7 @@ class GeminiLike(protocol.Agent):
             self.adjust(settings)
 
     def adjust(self, settings: dict[str, Any]) -> None:
-        """Change what only one of the two needs."""
+        """Make the changes to headless settings that only one of the two agents needs."""
 
 
 class Gemini(GeminiLike):
@@ -114,7 +114,7 @@ class Gemini(GeminiLike):
     mcp_spelling = ("mcp_", "_")
 
     def mcp_names(self, tool: str, payload: dict[str, Any]) -> list[str]:
-        named = payload.get("mcp_context")  # the names as they are configured, which its own name does not tell apart
+        named = payload.get("mcp_context")  # the configured names, which the tool's own name is ambiguous about
         if isinstance(named, dict) and isinstance(named.get("server_name"), str):
             return [f"mcp:{named['server_name']}/{named.get('tool_name') or tool}"]
         return super().mcp_names(tool, payload)
@@ -158,7 +158,7 @@ class Gemini(GeminiLike):
 
     headless_settings = ".gemini/settings.json"
     auth_type = "gemini-api-key"
-    model = "gemini-2.5-flash"  # it knows its models by name
+    model = "gemini-2.5-flash"  # it must be one that Gemini CLI knows
 
     def prepare(self, home: Path, url: str) -> None:
         super().prepare(home, url)

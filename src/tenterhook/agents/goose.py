@@ -1,4 +1,4 @@
-"""Goose, by the source of version 1.35: a folder of ours in `.agents/plugins`. Only a tool call can be refused."""
+"""Goose, by the source of version 1.35: a plug-in folder in `.agents/plugins`. Only tool calls can be blocked."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Goose(protocol.Agent):
     title = "Goose"
     proven = False
 
-    # It has names for more: `BeforeShellExecution`, `AfterFileEdit` and others follow `PreToolUse` and `PostToolUse` of
-    # the same call, and nothing sends the two of subagents.
+    # It has more events: `BeforeShellExecution`, `AfterFileEdit` and others follow `PreToolUse` and `PostToolUse` of
+    # the same call; the two for subagents are never sent.
     events: ClassVar = {
         "PreToolUse": "pre-tool-call",
         "PostToolUse": "post-tool-call",
@@ -38,7 +38,7 @@ class Goose(protocol.Agent):
 
     def read_event(self, payload: dict[str, Any], native: str) -> wire.Received:
         renamed = {"prompt" if key == "message" else key: value for key, value in payload.items()}
-        renamed["cwd"] = payload.get("working_dir")  # at a session's events, it is the directory that it runs us in
+        renamed["cwd"] = payload.get("working_dir")  # not sent with a session's events: then it is our own directory
         return self.received(wire.read_array(renamed, native, self.events), native, payload)
 
     def answer(self, reply: wire.Reply) -> dict[str, Any] | None:
@@ -74,7 +74,7 @@ class Goose(protocol.Agent):
                 yield f"disabledPlugins in {file} switches our plug-in off", "remove `tenterhook` from it"
                 return
             if "tenterhook" in _names(found.get("enabledPlugins")):
-                return  # what comes after it does not count
+                return  # later files do not count
 
     modes = ()
     missing_modes: ClassVar = dict.fromkeys(protocol.MODES, protocol.UNPROVEN)

@@ -1,4 +1,4 @@
-"""For headless runs: editing an agent's settings in a temporary home, and a program's version."""
+"""Helpers for headless runs: edit an agent's settings in a temporary home, find out a program's version."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CREDENTIALS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PROXY")
 
 
 class BadSettings(HookError):
-    """A settings file that the agent itself could not read."""
+    """A settings file that is missing permissions or not valid."""
 
 
 @contextmanager
@@ -69,7 +69,7 @@ def edited_toml(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def table(settings: dict[str, Any], *keys: str) -> dict[str, Any]:
-    """Return the table below these keys, created if there is none; anything else there is replaced."""
+    """Return the table below these keys; create it if it is missing, and replace anything else."""
     for key in keys:
         if not isinstance(settings.get(key), dict):
             settings[key] = {}
@@ -84,7 +84,7 @@ def drop(settings: dict[str, Any], *keys: str) -> None:
 
 
 def drop_credentials(settings: dict[str, Any]) -> None:
-    """Remove credentials and other models from the variables in settings; hooks may need the others."""
+    """Remove variables with credentials or other models from settings, and keep the others, which hooks may need."""
     for name in list(table(settings, "env")):
         if name.startswith(_OTHER_MODELS) or name.upper().endswith(_CREDENTIALS):
             del settings["env"][name]
@@ -93,10 +93,7 @@ def drop_credentials(settings: dict[str, Any]) -> None:
 
 
 def version(executable: str, **variables: str) -> str | None:
-    """Return the version that a program prints, run in an empty home; None if it prints none.
-
-    `variables` are more of its environment.
-    """
+    """Return the version that a program prints in an empty home, with `variables` set; None if it prints none."""
     own = {"PATH": search_path(executable), "NO_COLOR": "1", "TERM": "dumb", **variables}
     own["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else that library asks the network for prices
     with tempfile.TemporaryDirectory(prefix="tenterhook-") as home:
@@ -119,7 +116,7 @@ def version(executable: str, **variables: str) -> str | None:
 
 
 def search_path(executable: str) -> str:
-    """Return a PATH with the executable's folder, that of Node as found here, and the system's."""
+    """Return a PATH with the folders of the executable and of `node`, and the system's."""
     import shutil
 
     node = shutil.which("node")

@@ -1,4 +1,4 @@
-"""Hermes: a Python plug-in of ours (plugins/hermes.py) runs our entries in its process. Prompts cannot be held back."""
+"""Hermes: our Python plug-in (plugins/hermes.py) runs our entries in its process. Prompts cannot be blocked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EVENTS = {
     "api_request_error": "post-agent-turn-failure",
     "pre_tool_call": "pre-tool-call",
     "post_tool_call": "post-tool-call",
-    "post_tool_call_error": "post-tool-call-failure",  # the plug-in makes it of a `post_tool_call` with an error
+    "post_tool_call_error": "post-tool-call-failure",  # sent by the plug-in for a `post_tool_call` with an error
     "pre_approval_request": "permission-request",
     "post_approval_response": "permission-result",
     "pre_verify": "pre-agent-turn-stop",
@@ -33,7 +33,7 @@ _EVENTS = {
     "subagent_stop": "post-subagent",
 }
 _RESULT = {**claude_json.TOOL_FIELDS, "decision": "decision", "scope": "scope"}
-# Where nothing listens: at each start it looks for a newer version.
+# A proxy that does not exist: Hermes looks for a newer version at each start.
 _OFFLINE = {"HTTPS_PROXY": "http://127.0.0.1:1", "NO_PROXY": "127.0.0.1"}
 ASK_ADMIN = "ask the administrator of this machine to enable it"
 _TRUE = ("1", "true", "yes", "on")
@@ -71,10 +71,10 @@ class Hermes(PluginAgent):
         *("process", "send_message", "session_search", "skill_manage", "skill_view", "skills_list", "text_to_speech"),
         *("todo", "vision_analyze"),
     )
-    unattended = (b"HERMES_UNATTENDED", b"1")  # which the plug-in sets if Hermes would not ask
+    unattended = (b"HERMES_UNATTENDED", b"1")  # set by the plug-in if Hermes would not ask
 
     def received(self, event: Event, native: str, payload: dict[str, Any]) -> wire.Received:
-        """Return the event with the files that a patch names, and without `~` in a path, which Hermes expands."""
+        """Return the event with the files that a patch names added, and `~` in a path expanded, as Hermes does."""
         received = super().received(event, native, payload)
         given = received.event.tool_input
         if not isinstance(given, dict):
@@ -91,7 +91,7 @@ class Hermes(PluginAgent):
         return received._replace(event=received.event.replace(tool_input={**given, **added}), renamed=renamed)
 
     def native_output(self, received: wire.Received, output: Any) -> Any:
-        """Return a text in the tool's own object, if there is a place for it, without the other texts there."""
+        """Return the output; a text in place of the one in the tool's own object, without its other texts."""
         original = received.event.tool_output
         if not isinstance(output, str) or not isinstance(original, dict):
             return output
@@ -167,7 +167,7 @@ class Hermes(PluginAgent):
             }
             table(settings, "security")["tirith_enabled"] = False  # else it is downloaded
             table(settings, "lsp")["enabled"] = False  # the same
-            # no requests of its own, beside the script
+            # no requests beyond those of the script
             table(settings, "agent")["verify_on_stop"] = False
             table(settings, "memory")["nudge_interval"] = table(settings, "skills")["creation_nudge_interval"] = 0
 
@@ -184,7 +184,7 @@ class Hermes(PluginAgent):
 
 
 def _plugins(file: str, key: str) -> list[Any]:
-    """Return a list of plug-ins in a file of settings; empty if there is none."""
+    """Return the list of plug-ins below a key of a settings file; empty if there is none."""
     from .settings_files import read_yaml
 
     plugins = read_yaml(file).get("plugins")
@@ -201,7 +201,7 @@ def _lines(file: str) -> list[str]:
 
 
 def _patched(patch: str) -> Iterator[str]:
-    """Yield the files that a patch names: `*** Update File: a`, `*** Move File: a -> b`; spaces as Hermes allows."""
+    """Yield the files that a patch names: `*** Update File: a`, `*** Move File: a -> b`, with spaces as in Hermes."""
     for line in patch.split("\n"):
         head, _, path = line.strip().partition(":")
         if head.startswith("***") and head[3:].split() in _HEADERS:

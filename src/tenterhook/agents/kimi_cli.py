@@ -16,7 +16,7 @@ _KEYS = {"event", "matcher", "command", "timeout", "fail_mode"}
 
 
 class Kimi(protocol.Agent):
-    """What the two programs called `kimi` share: the array format, and exit status 2 as a block."""
+    """The part that the two programs called `kimi` share: the array format, and exit status 2 as a block."""
 
     input_keys: ClassVar = {"file_path": "path"}
     tools = ("CreateSubagent", "ReadMediaFile", "SendDMail", "SetTodoList", "Think", "TodoList")
@@ -25,7 +25,7 @@ class Kimi(protocol.Agent):
         return self.received(wire.read_array(payload, native, self.events), native, payload)
 
     def answer(self, reply: wire.Reply) -> str | None:
-        """Return plain text: JSON would be shown as text."""
+        """Return the context as plain text; JSON would be shown as it is."""
         return None if reply.deny is not None else reply.context or ""
 
     variable_prefix = "KIMI_"
@@ -58,8 +58,9 @@ class Kimi(protocol.Agent):
     def _wrong(self, hook: Any) -> str | None:
         if not isinstance(hook, dict):
             return "it is not a table"
-        if hook.get("event") not in self.events:
-            return f"unknown event {hook.get('event')!r}"
+        event = hook.get("event")
+        if not isinstance(event, str) or event not in self.events:
+            return f"unknown event {event!r}"
         if unknown := set(hook) - _KEYS:
             return f"unknown key {min(unknown)!r}"
         timeout = hook.get("timeout", 30)

@@ -14,7 +14,7 @@ class KimiCode(kimi_cli.Kimi):
     name = "kimi-code"
     title = "Kimi Code"
 
-    # It drops every hook if one has an event that is not among these.
+    # Kimi Code drops every hook if one of them names an event that is not listed here.
     events: ClassVar = {
         **kimi_cli.KimiCli.events,
         "PermissionRequest": "permission-request",

@@ -1,4 +1,4 @@
-"""Settings of an agent that belong to the machine's administrator and that a person cannot override."""
+"""Settings of an agent that belong to the machine's administrator and that a user cannot override."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class ManagedSettings(NamedTuple):
-    """Where they are, and what hooks need there."""
+    """The file of an agent's managed settings, and what it needs besides the hooks."""
 
     file: str
-    beside: Mapping[str, Mapping[str, Any]] = {}  # other keys, without which a person could switch hooks off
+    beside: Mapping[str, Mapping[str, Any]] = {}  # other keys, without which a user could switch hooks off
     event_tables: bool = False  # TOML with a table `[[hooks.EVENT]]` for each entry
-    moved_by: str | None = None  # a variable of the person's that makes the agent read another file instead
+    moved_by: str | None = None  # a variable with which a user can make the agent read another file instead
 
 
 def of(agent: Agent) -> ManagedSettings:
@@ -33,13 +33,13 @@ def of(agent: Agent) -> ManagedSettings:
 
 
 def for_machine(agent: Agent) -> Agent:
-    """Return an agent with the settings of the machine in place of the person's. Raises `HookError` without them."""
+    """Return a copy of an agent whose settings are the managed ones. Raises `HookError` if it has none."""
     import copy
 
     managed = of(agent)
     machine = copy.copy(agent)
-    machine.settings = lambda root=None: managed.file  # type: ignore[method-assign]  # of this object alone
-    machine.beside = managed.beside  # type: ignore[misc]  # as above
+    machine.settings = lambda root=None: managed.file  # type: ignore[method-assign]  # only of this object
+    machine.beside = managed.beside  # type: ignore[misc]  # likewise
     machine.event_tables = managed.event_tables
     machine.trust_table = machine.enabled_in = None  # managed hooks need neither
     return machine

@@ -1,6 +1,6 @@
-"""Payloads in which the session and the tool call are objects of their own, as Cline sends them to hook files.
+"""Flattens payloads in which the session and the tool call are nested objects, as Cline sends them to hook files.
 
-Nothing is imported here: an event that reaches no hook is answered with very little loaded.
+Imports nothing: an event that reaches no hook is answered with very little loaded.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def flat(payload: dict[str, Any]) -> dict[str, Any]:
         "session_id": _object(payload[MARK]).get("rootSessionId") or payload.get("taskId"),
         "cwd": roots[0] if isinstance(roots, list) and roots else None,
         "tool_name": call.get("name"),
-        "tool_input": {"commands": given} if isinstance(given, list) else given,  # the shell takes a bare list, too
+        "tool_input": {"commands": given} if isinstance(given, list) else given,  # the shell tool also takes a list
         "tool_use_id": call.get("id"),
         "tool_response": call.get("output"),
         "error": call.get("error"),

@@ -1,4 +1,4 @@
-"""opencode: it has no settings for hooks, so a plug-in of ours (plugins/opencode.js) gives events to the launcher."""
+"""opencode: it has no settings for hooks, so our plug-in (plugins/opencode.js) sends events to the launcher."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ..basics.model_script import ScriptedCall
 
-# By opencode's names, and by names of ours where it has none: a subagent's session, a failed call, an interruption.
+# opencode's names; for a subagent's session, a failed call and an interruption, which have none, names of our own.
 _EVENTS = {
     "session.created": "pre-session",
     "dispose": "post-session",
@@ -79,7 +79,7 @@ class OpenCode(plugin_json.PluginAgent):
     mcp_spelling = ("", "_")
 
     def native_output(self, received: wire.Received, output: Any) -> Any:
-        """Return a text or, for a tool of an MCP server, an object with its content."""
+        """Return the output as text or, for a tool of an MCP server, as an object with `content`."""
         text = light_json.text(output)
         if not isinstance(received.event.tool_output, dict):
             return text
@@ -122,8 +122,8 @@ class OpenCode(plugin_json.PluginAgent):
         from .headless import edited_json
 
         with edited_json(home / self.headless_settings) as settings:
-            settings.clear()  # nothing in it is about our plug-in
-            settings["$schema"] = "https://opencode.ai/config.json"  # which it adds
+            settings.clear()  # nothing in it concerns our plug-in
+            settings["$schema"] = "https://opencode.ai/config.json"  # else opencode adds it
             model = {"name": protocol.MODEL, "limit": {"context": 200_000, "output": 20_000}}
             settings["model"] = settings["small_model"] = f"{protocol.PROVIDER}/{protocol.MODEL}"
             settings["provider"] = {
@@ -135,7 +135,7 @@ class OpenCode(plugin_json.PluginAgent):
                 }
             }
 
-        # it installs this package in every folder of settings, unless it looks installed
+        # else opencode installs this package in every settings folder
         folder = home / self.directory
         (folder / "node_modules").mkdir(exist_ok=True)
         locked = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}

@@ -1,4 +1,4 @@
-"""OpenHands: exit status 2 blocks. Calls of its subagents reach no hook, and a project's file replaces the person's."""
+"""OpenHands: exit status 2 blocks. Calls of its subagents reach no hook, and a project's file replaces the user's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ..basics.model_script import ScriptedCall
 
-_EDITOR = tuple(EDITOR)  # the commands of its editor; a tuple, for a value that is no key
+_EDITOR = tuple(EDITOR)  # the commands of its editor; not a dict, since a payload's value may not be hashable
 _FIELDS = {"message": "prompt", "tool_response": "tool_output"}
 _SUBAGENTS = "the tool calls of its subagents (`task`) reach no hook; a rule or hook on the tool `Task` can refuse it"
 
@@ -42,7 +42,7 @@ class OpenHands(protocol.Agent):
     tools = ("file_editor", "finish", "task_tracker", "think")
 
     def mcp_names(self, tool: str, payload: dict[str, Any]) -> list[str]:
-        """Return the name with `unknown` for the server, which it does not tell."""
+        """Return the name with `unknown` as the server, which the payload does not name."""
         given = payload.get("tool_input")
         is_mcp = isinstance(given, dict) and given.get("kind") == "MCPToolAction"
         return [f"mcp:unknown/{tool}"] if is_mcp else []
@@ -73,8 +73,8 @@ class OpenHands(protocol.Agent):
     project_replaces = True
 
     def entry(self, event: str, line: str, seconds: int) -> dict[str, Any]:
-        # `finish` ends the turn: an agent to which it is refused, by a guard or because Tenterhook cannot answer, would
-        # call it for ever. A stop hook is asked instead, as often as the limit allows.
+        # `finish` ends the turn. If it were refused, by a guard or because Tenterhook cannot answer, the agent would
+        # call it forever. Stop hooks can send the agent back instead, as often as the limit allows.
         matcher = "(?!finish$).*" if event == "pre_tool_use" else "*"
         return {"matcher": matcher, "hooks": [{"type": "command", "command": line, "timeout": seconds}]}
 
@@ -93,7 +93,7 @@ class OpenHands(protocol.Agent):
             yield f"{settings}: {wrong}; {self.title} ends every conversation at once, and says nothing", "fix it"
 
     def _wrong(self, file: str) -> str | None:
-        """Return why it does not read a file. It takes no comments."""
+        """Return why OpenHands cannot read a settings file, or None. It does not allow comments."""
         import json
 
         try:
@@ -118,14 +118,14 @@ class OpenHands(protocol.Agent):
         from .headless import edited_json
 
         settings = home / self.headless_settings
-        with edited_json(settings):  # or it is reported as broken
+        with edited_json(settings):  # raises if the file is broken
             pass
-        # the environment names the model; these files may have a key, and servers to connect to
+        # the model is in the environment; these files may have a key, and servers to connect to
         for file in (settings, settings.with_name("mcp.json")):
             file.unlink(missing_ok=True)
 
     def environment(self, home: Path, url: str) -> dict[str, str]:
-        nowhere = "http://127.0.0.1:9"  # it looks for a newer version of itself
+        nowhere = "http://127.0.0.1:9"  # else it looks for a newer version of itself
         return {
             "LLM_MODEL": f"openai/{protocol.MODEL}",
             "LLM_BASE_URL": f"{url}/v1",
@@ -165,7 +165,7 @@ def _snake_case(name: str) -> str:
 
 
 def _is_ours(file: str) -> bool:
-    """Return whether `install` wrote entries into a file."""
+    """Whether a file has entries that `install` wrote."""
     from ..formats.own_entries import own_groups
     from .settings_files import read_json
 

@@ -1,4 +1,4 @@
-"""pi: an extension of ours (plugins/pi.ts) runs our entries. It has no permissions of its own, and no subagents."""
+"""pi: our extension (plugins/pi.ts) runs our entries. pi has no permissions and no subagents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, ClassVar
 
-# The extension makes a `tool_error` of a `tool_result` that is an error, and sends a `message_end` only for a failure.
+# The extension sends a `tool_result` that is an error as `tool_error`, and a `message_end` only for a failure.
 _EVENTS = {
     "session_start": "pre-session",
     "session_shutdown": "post-session",
@@ -46,7 +46,7 @@ class Pi(PluginAgent):
     dialect = claude_json.Dialect("pi", _EVENTS, tool_response=claude_json.text_response)
     input_keys: ClassVar = {"file_path": "path"}
     tools = ("codemode", "find", "ls", "powershell", "tool_search")
-    unattended = (b"PI_UNATTENDED", b"1")  # which the extension sets if pi has no interface for questions
+    unattended = (b"PI_UNATTENDED", b"1")  # set by the extension if pi has no interface for questions
 
     executables = ("pi",)
     variable_prefix = "PI_"
@@ -71,7 +71,7 @@ class Pi(PluginAgent):
             yield what, "start it there and trust the folder, or: tenterhook install pi"
 
     def _trusts(self, root: str) -> bool:
-        """Return whether the person has trusted a folder: the closest decision about it or a folder around it."""
+        """Whether pi trusts a folder, by the user's decision about it or its nearest parent, else by default."""
         from .settings_files import read_json
 
         decisions = read_json(os.path.join(self.home(), "trust.json"))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class PluginAgent(protocol.Agent):
-    """An agent in which a plug-in of ours runs our entries. `file` is the plug-in."""
+    """An agent in which our plug-in, which is written to `file`, runs our entries."""
 
     plugin: str
 

@@ -1,7 +1,7 @@
-"""What the module of an agent provides: an instance of a subclass of `Agent`.
+"""The interface of an agent's module: it provides an instance of a subclass of `Agent`.
 
-The rest of the program uses this object and never compares an agent's name. What an event needs is imported with the
-module; what `install`, `doctor` and a headless run need is imported when they call.
+The rest of the program uses this object and never compares agents' names. The module imports only what an event needs;
+methods for `install`, `doctor` and headless runs import what they need themselves.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from .claude_json import Dialect
     from .wire import Capabilities, HookOutput, Received, Reply
 
-LONGEST = 600  # seconds: what every agent accepts as a timeout, and the longest a hook may have
+LONGEST = 600  # seconds: the longest timeout of a hook, which every agent accepts
 
 # Modes of a headless run.
-PLAIN = "plain"  # only the tools are approved beforehand: what blocks is the hook
+PLAIN = "plain"  # only the tools are approved beforehand, so that only a hook can block
 AUTO_APPROVE = "auto-approve"  # the agent asks no questions
 SUBAGENT = "subagent"  # the call is made by a subagent
 RESUMED = "resumed"  # the call is made by a second process that resumes the session of a first
@@ -53,7 +53,7 @@ class TrustTable(NamedTuple):
 
 
 class EnabledList(NamedTuple):
-    """A list in a YAML file of the agent's directory, below these keys, that must have the name of our plug-in."""
+    """A list in a YAML file of the agent's directory, below these keys, that must contain the name of our plug-in."""
 
     file: str
     keys: tuple[str, ...]
@@ -64,26 +64,26 @@ class Agent:
     """One agent: its events and answers, its settings, what switches hooks off, and how it is run headless."""
 
     name: str  # on the command line and in records
-    title: str  # for people
-    proven: bool = True  # seen at work in the released program; else written from documentation
+    title: str  # in messages
+    proven: bool = True  # tested with the released program; else written from documentation
 
     # ---------------------------------------------------------------- events and answers
 
-    events: ClassVar[Mapping[str, str]]  # its name of each event, with ours (`wire.OTHER` if there is no counterpart)
-    variants: ClassVar[Mapping[str, str]] = {}  # what else one of its events may be here, by what is in the payload
-    no_decision: ClassVar[Mapping[str, str]] = {}  # what it is to read where there is nothing to say, by its event
+    events: ClassVar[Mapping[str, str]]  # our event, by the agent's name (`wire.OTHER` if there is no counterpart)
+    variants: ClassVar[Mapping[str, str]] = {}  # another event of ours that one of its events is, with some payloads
+    no_decision: ClassVar[Mapping[str, str]] = {}  # the output if there is no decision, by its event; else none
     tells_stops: bool = True  # its stop events say whether a hook has sent it back in this turn
     capabilities: Capabilities
     dialect: Dialect | None = None  # if it speaks the JSON of Claude Code
-    input_keys: ClassVar[Mapping[str, str]] = {}  # the key its tools read, for each key that hooks expect
+    input_keys: ClassVar[Mapping[str, str]] = {}  # the key that its tools read, by the key that hooks expect
     tools: ClassVar[tuple[str, ...]] = ()  # those without a counterpart; the others are in `events.TOOL_NAMES`
-    # what names of MCP servers' tools begin with, and what separates server and tool; None: they have no server in them
+    # prefix and separator in the names of MCP servers' tools; None: the names do not contain the server
     mcp_spelling: tuple[str, str] | None = MCP_SPELLING
     env_file: tuple[str, str] | None = None  # the variable that names a file of variables for its tools; its folder
-    unattended: tuple[bytes, bytes] | None = None  # a variable and its value when no person can be asked
+    unattended: tuple[bytes, bytes] | None = None  # the variable and value that tell that the user cannot be asked
 
     def meanings(self, native: str) -> tuple[str, ...]:
-        """Return all that one of its events may be here."""
+        """Return the events of ours that one of its events may be."""
         other = self.variants.get(native)
         return (self.events[native],) if other is None else (self.events[native], other)
 
@@ -107,18 +107,18 @@ class Agent:
     def mcp_names(self, tool: str, payload: dict[str, Any]) -> list[str]:
         """Return the names `mcp:server/tool` that a tool may have, the likeliest first; empty if it is the agent's own.
 
-        Several if its own name can be read in more than one way.
+        There are several if the agent's name of the tool is ambiguous.
         """
         if self.mcp_spelling is None or tool in NAMES_OF_TOOL or tool in self.tools:
             return []
         return mcp_names(tool, *self.mcp_spelling)
 
     def native_output(self, received: Received, output: Any) -> Any | None:
-        """Return a replaced output in the form that the agent takes; None if it cannot have that form."""
+        """Return a replaced output in the form that the agent accepts; None if that is not possible."""
         return output
 
     def answer(self, reply: Reply) -> dict[str, Any] | str | None:
-        """Return what is written to stdout; None for exit status 2 with the reason on stderr."""
+        """Return what to write to stdout; None for exit status 2 with the reason on stderr."""
         raise NotImplementedError
 
     def write_verdict(self, received: Received, verdict: Verdict) -> HookOutput:
@@ -134,7 +134,7 @@ class Agent:
         return wire.HookOutput(stdout=content or self.no_decision.get(received.native, ""), lost=tuple(lost))
 
     def hand_over(self, received: Received, answer: HookOutput) -> None:
-        """Leave an answer where a plug-in of ours finds it, if the agent does not take all of it from our process."""
+        """Store an answer for our plug-in, if the agent does not use all of our output. Does nothing by default."""
 
     def export_variables(self, variables: Mapping[str, str], agent_home: str, environ: Mapping[bytes, bytes]) -> None:
         """Write variables to the file that the agent names for its own tools, if it has one.
@@ -150,58 +150,58 @@ class Agent:
             stream.writelines(f"export {name}='{value}'\n" for name, value in quoted.items())
 
     def is_attended(self, environ: Mapping[bytes, bytes]) -> bool:
-        """Return whether a person can be asked. True unless the agent's variables say otherwise."""
+        """Whether the user can be asked. True unless the agent's variables say otherwise."""
         return self.unattended is None or environ.get(self.unattended[0]) != self.unattended[1]
 
     # ---------------------------------------------------------------- settings
 
     executables: ClassVar[tuple[str, ...]]
-    directory: str  # below the home
+    directory: str  # of its settings, below the home
     variable_prefix: str  # of the names of its variables
-    variable: str | None = None  # moves that directory
-    variable_adds: str = ""  # what follows the variable's value
+    variable: str | None = None  # the variable that moves that directory
+    variable_adds: str = ""  # appended to the variable's value
     file: str = "settings.json"  # the file with hooks, in that directory
     project_file: str | None = None  # below a project's root; None: a project has no settings
     toml: bool = False  # else JSON
-    event_key: str = "event"  # of an entry in TOML: which event it is for
-    hooks_at_top: bool = False  # its JSON file has the events themselves, unless they are below `hooks`
-    knows_no_others: bool = False  # an event in the file that it does not know, and it runs nothing
-    project_replaces: bool = False  # a project's file replaces the person's
-    plugin: str | None = None  # a template in agents/plugins: `install` writes the file whole, our entries are in it
-    plugin_files: ClassVar[Mapping[str, str]] = {}  # more of them: paths from the file's directory, and templates
-    enabled_in: EnabledList | None = None  # where it must be enabled
+    event_key: str = "event"  # the key of an entry's event, in TOML
+    hooks_at_top: bool = False  # its JSON file may have the events at the top, instead of below `hooks`
+    knows_no_others: bool = False  # it runs no hook if the file has an event that it does not know
+    project_replaces: bool = False  # a project's file replaces the user's
+    plugin: str | None = None  # a template in agents/plugins: `install` writes the file, with our entries
+    plugin_files: ClassVar[Mapping[str, str]] = {}  # templates of more files, by the path from the file's directory
+    enabled_in: EnabledList | None = None  # where the plug-in must be enabled
     beside: ClassVar[Mapping[str, Any]] = {}  # other keys that the file needs
-    open_status: int = 1  # an exit status that is shown and blocks nothing
+    open_status: int = 1  # an exit status that shows stderr and blocks nothing
     timeouts: ClassVar[Mapping[str, int]] = {}  # events with a shorter limit than `LONGEST`, in seconds
     also_read: ClassVar[tuple[str, ...]] = ()  # more files of its directory in which it finds hooks
     is_hook_source: bool = False  # hooks in its own settings are in force in the bundled agent too
-    reloads_hooks: bool = False  # it uses an entry that is written while it runs
-    trust_table: TrustTable | None = None  # where it keeps hashes of trusted hooks, if it runs no others
-    needs_project_trust: bool = False  # it ignores a project's hooks until the person trusts the project
+    reloads_hooks: bool = False  # it uses entries that are written while it runs
+    trust_table: TrustTable | None = None  # where it keeps hashes of trusted hooks, if it runs only those
+    needs_project_trust: bool = False  # it ignores a project's hooks until the user trusts the project
     managed: ClassVar[Mapping[str, Any] | None] = None  # fields of its `ManagedSettings`; None: it has none
     event_tables: bool = False  # its TOML file has a table `[[hooks.EVENT]]` for each entry
 
     def entry(self, event: str, line: str, seconds: int) -> dict[str, Any]:
-        """Return the entry of its settings that runs a command line at an event."""
+        """Return an entry for its settings that runs a command line at an event."""
         return {"hooks": [{"type": "command", "command": line, "timeout": seconds}]}
 
     def trusted_hashes(self, settings: str, hooks: Mapping[str, Any]) -> dict[str, str]:
-        """Return the hash that `trust_table` needs for each entry of ours in the `hooks` of a file, by its key."""
+        """Return the hashes that `trust_table` needs for our entries in the `hooks` of a file, by key."""
         return {}
 
     def install_notes(self, *, in_project: bool) -> Iterator[str]:
-        """Yield what a person should know after installing."""
+        """Yield what the user should know after installing."""
         if in_project and self.needs_project_trust:
             remedy = "start it there and trust the folder"
             yield f"{self.title} reads a project's hooks only if the project is trusted: {remedy}"
 
     def home(self) -> str:
-        """Return the folder of this person's settings."""
+        """Return the folder of this user's settings."""
         moved = os.environ.get(self.variable, "") if self.variable else ""
         return moved + self.variable_adds if moved.startswith("/") else os.path.join(places.home(), self.directory)
 
     def settings(self, root: str | None = None) -> str:
-        """Return the file with hooks: the person's, or that of a project."""
+        """Return the settings file with hooks, the user's or a project's. Raises `HookError` if there is none."""
         if root is None:
             return os.path.join(self.home(), self.file)
         if self.project_file is None:
@@ -211,7 +211,7 @@ class Agent:
         return os.path.join(root, self.project_file)
 
     def seconds(self, event: str) -> int:
-        """Return the timeout of an entry."""
+        """Return the timeout of the entry for an event."""
         return self.timeouts.get(event, LONGEST)
 
     def executable(self) -> str | None:
@@ -222,11 +222,11 @@ class Agent:
         return next((program for program in found if self.is_program(program)), None)
 
     def is_program(self, program: str) -> bool:
-        """Return whether an executable of the right name is this agent."""
+        """Whether an executable with the right name is this agent."""
         return True
 
     def is_present(self) -> bool:
-        """Return whether this person has the agent, or its settings."""
+        """Whether this user has the agent, or its settings."""
         return self.executable() is not None or os.path.isdir(self.home())
 
     def version(self) -> str | None:
@@ -242,10 +242,10 @@ class Agent:
 
     env_settings: ClassVar[tuple[str, ...]] = ()  # files below a project's root in which `env` sets variables
     env_files: ClassVar[tuple[str, ...]] = ()  # files below a project's root with lines NAME=value
-    shell_variables: ClassVar[tuple[str, ...]] = ()  # variables that act on the shell which runs our entry
+    shell_variables: ClassVar[tuple[str, ...]] = ()  # variables that affect the shell that runs our entry
 
     def switches(self, settings: str, root: str) -> Iterator[tuple[str, str]]:
-        """Yield what keeps our entries in `settings` from running, each with a remedy. `root` is the project's."""
+        """Yield what prevents our entries in `settings` from running, each with a remedy. `root` is the project's."""
         yield from ()
 
     # ---------------------------------------------------------------- a headless run against a scripted model
@@ -259,9 +259,9 @@ class Agent:
     subagent_type: str = "general-purpose"
 
     def prepare(self, home: Path, url: str) -> None:
-        """Configure a temporary home for a model at `url`, without changing what it says about hooks.
+        """Configure a temporary home for a model at `url`, without changing its settings about hooks.
 
-        Other models, their keys and MCP servers are removed: a trial must not reach them.
+        Other models, their keys and MCP servers are removed: a headless run must not reach them.
         """
         raise NotImplementedError
 
@@ -269,24 +269,24 @@ class Agent:
         """Rewrite paths in trust settings that were copied to a temporary home, for a copy of the project `root`."""
 
     def environment(self, home: Path, url: str) -> dict[str, str]:
-        """Return the variables that it needs besides those of every agent."""
+        """Return the variables that it needs for a headless run, besides those for every agent."""
         return {}
 
     def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:
-        """Return the command line of one headless turn; `resume`: of the newest session in this home."""
+        """Return the command line of one headless turn, in a new session or, with `resume`, in the newest one."""
         raise NotImplementedError
 
     def shell_call(self, command: str) -> ScriptedCall:
-        """Return the call of a shell tool as its model makes it."""
+        """Return a call of the shell tool."""
         return call(self.shell_tool, {"command": command})
 
     def write_call(self, path: str, content: str) -> ScriptedCall:
-        """Return the call that writes a file."""
+        """Return a call that writes a file."""
         given = {"file_path": path, "content": content}
         return call(self.write_tool, {self.input_keys.get(key, key): value for key, value in given.items()})
 
     def subagent_call(self) -> ScriptedCall:
-        """Return the call that starts a subagent with the prompt `TASK`."""
+        """Return a call that starts a subagent with the prompt `TASK`."""
         given = {"description": "scripted", "prompt": TASK, "subagent_type": self.subagent_type}
         return call(self.subagent_tool, given)
 

@@ -54,7 +54,7 @@ class Qwen(gemini.GeminiLike):
     )
 
     def answer(self, reply: wire.Reply) -> dict[str, Any] | None:
-        if reply.output is not None:  # after a tool this stops nothing: the model sees the text as the result
+        if reply.output is not None:  # after a tool call this does not stop: the model sees the text as the result
             return {"continue": False, "stopReason": claude_json.output_and_context(reply)}
         return claude_json.answer(reply)
 
@@ -79,13 +79,13 @@ class Qwen(gemini.GeminiLike):
     def adjust(self, settings: dict[str, Any]) -> None:
         from .headless import table
 
-        table(settings, "memory")["enableManagedAutoMemory"] = False  # a second agent in the background
+        table(settings, "memory")["enableManagedAutoMemory"] = False  # else it runs a second agent in the background
 
     def environment(self, home: Path, url: str) -> dict[str, str]:
         return {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": protocol.KEY, "OPENAI_MODEL": self.model}
 
     def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:
-        # an allowed shell is still refused what looks like an edit, say a redirection, unless edits are approved
+        # an allowed shell tool is still refused what looks like an edit, such as a redirection, without `auto-edit`
         plain = ["--approval-mode", "auto-edit", "--allowed-tools=run_shell_command"]
         flags = plain if mode == protocol.PLAIN else ["--yolo"]
         flags += ["--continue"] if resume else []

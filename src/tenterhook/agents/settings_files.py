@@ -1,4 +1,4 @@
-"""Reading settings files of agents for `doctor`: a missing or broken one is empty."""
+"""Reads settings files of agents for `doctor`; a missing or broken one is read as empty."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..formats import commented_json
 
 
 def read_json(file: str) -> dict[str, Any]:
-    """Return the object in a JSON file, comments allowed; empty if there is none."""
+    """Return the object in a JSON file, which may have comments; empty if there is none."""
     try:
         with open(file, encoding="utf-8-sig") as stream:
             value = commented_json.loads(stream.read())
@@ -43,8 +43,8 @@ def read_yaml(file: str) -> dict[str, Any]:
 def disabled_hooks(settings: str, project: str, managed: str) -> list[tuple[str, str]]:
     """Return the settings of Claude Code and Qwen Code that disable all hooks, each with a remedy.
 
-    `project` is the folder of a project's settings, which disable the person's own hooks as well; `managed` is the
-    file of the machine's administrator.
+    `project` is the folder of a project's settings, which also disable the user's own hooks; `managed` is the file of
+    the machine's administrator.
     """
     found = []
     for file in (

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from ..basics.model_script import ScriptedCall
     from ..model import Verdict
 
-_MOST_READ = 1_000_000  # bytes of an answer; it takes the rest for missing, and the whole for a failure
+_MOST_READ = 1_000_000  # bytes of an answer that Vibe reads: a longer one is cut off, which makes it a failure
 _TRUSTED = "trusted_folders.toml"
 _KEY = "TENTERHOOK_MODEL_KEY"  # the variable that names the scripted model's key
 _FAILURE = "post-tool-call-failure"
-_CLOSED = "|| exit 2"  # how a line ends that refuses if Tenterhook cannot answer
+_CLOSED = "|| exit 2"  # the end of a line that blocks if Tenterhook cannot answer
 
 
 class Vibe(protocol.Agent):
@@ -58,11 +58,11 @@ class Vibe(protocol.Agent):
         return self.received(wire.read_array(renamed, native, meant), native, payload)
 
     def native_output(self, received: wire.Received, output: Any) -> Any | None:
-        # the error of a call in a program (`run_typescript`) reaches the program, and so the model, as it was
+        # the error of a call by the model's program (`run_typescript`) cannot be replaced
         return None if _is_in_program(received) and received.event.canonical == _FAILURE else output
 
     def write_verdict(self, received: wire.Received, verdict: Verdict) -> wire.HookOutput:
-        # a text beside an error would replace the error: both are given
+        # context would replace an error, so the error is sent with it
         has_text = bool(verdict.additional_context) or verdict.denied
         is_failure = received.event.canonical == _FAILURE and not _is_in_program(received)
         if is_failure and has_text and verdict.modified_output is None:
@@ -87,7 +87,7 @@ class Vibe(protocol.Agent):
         specific: dict[str, Any] = {}
         if reply.deny is not None:
             content |= {"decision": "deny", "reason": reply.deny}
-        elif reply.output is not None:  # a refusal after the tool replaces what the model sees
+        elif reply.output is not None:  # a deny after the tool call replaces what the model sees
             content |= {"decision": "deny", "reason": wire.output_text(reply.output)}
         if reply.tool_input is not None:
             specific["tool_input"] = reply.tool_input
@@ -110,8 +110,8 @@ class Vibe(protocol.Agent):
     needs_project_trust = True
 
     def entry(self, event: str, line: str, seconds: int) -> dict[str, Any]:
-        # `strict` refuses on any failure: also if our process is killed, or is not there at all. An entry that is open
-        # must not be strict, or every call would be refused where Tenterhook is missing.
+        # `strict` blocks on any failure, also if our process is killed or missing. An open entry must not be strict, or
+        # every call would be blocked where Tenterhook is missing.
         is_strict = {"strict": True} if line.endswith(_CLOSED) else {}
         return {"name": _name(line), "type": event, "command": line, "timeout": seconds, **is_strict}
 
@@ -132,7 +132,7 @@ class Vibe(protocol.Agent):
                 yield what, "rename or remove it"
 
     def _trusts(self, root: str) -> bool:
-        """Return whether the closest decision of the person, for a folder or one around it, is to trust it."""
+        """Whether Vibe trusts a folder, by the user's decision about it or its nearest parent."""
         from .settings_files import read_toml
 
         known = read_toml(os.path.join(self.home(), _TRUSTED))
@@ -173,7 +173,7 @@ class Vibe(protocol.Agent):
             (copy / _TRUSTED).write_text(f"trusted = [{json.dumps(str(project.resolve()))}]\nuntrusted = []\n")
 
     def environment(self, home: Path, url: str) -> dict[str, str]:
-        # it would look for other keys in the keyring
+        # without this, it looks for keys in the keyring
         return {_KEY: protocol.KEY, "VIBE_HOME": str(home / self.directory), "VIBE_TEST_DISABLE_KEYRING": "1"}
 
     def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:
@@ -190,20 +190,20 @@ class Vibe(protocol.Agent):
         return protocol.call("run_typescript", {"code": code})
 
 
-# Its names of fields that hooks know by another one.
+# Fields with another name here.
 _FIELDS = {"tool_error": "error"}
 
 
 def _is_in_program(received: wire.Received) -> bool:
-    """Return whether a program of the model made the call."""
+    """Whether a program that the model wrote (`run_typescript`) made the call."""
     return str(received.payload.get("tool_call_id")).startswith("typescript:")
 
 
 def _output(structured: Any, text: Any) -> Any:
-    """Return what the model may see of a result: its value or its text, or both if they are not the same.
+    """Return a result as its value or its text, or both if they differ.
 
-    The model is shown the text. Where there is none, the text that hooks are sent is made of the value, line by line. A
-    program of the model (`run_typescript`) is given the value.
+    The model is shown the text; a program of the model (`run_typescript`) gets the value. If a result has no text, Vibe
+    sends hooks one made from the value, with a line for each key.
     """
     if not isinstance(text, str) or not text:
         return structured
@@ -213,7 +213,7 @@ def _output(structured: Any, text: Any) -> Any:
 
 
 def _name(line: str) -> str:
-    """Return the name of the entry with a line: the launcher's words, so that each installation has its own."""
+    """Return the name of the entry for a line; it contains the launcher's arguments, so that installations differ."""
     return " ".join(("tenterhook", *line.partition('/bin/sh "$t" ')[2].split()[:2]))
 
 

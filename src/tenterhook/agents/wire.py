@@ -1,4 +1,4 @@
-"""What the codecs of all agents share: a received event with its payload, a verdict as far as it can be expressed."""
+"""Shared by the codecs of all agents: received events with their payloads, verdicts reduced to what is supported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OTHER = "agent-event"  # an event of an agent that has no counterpart here
 
 
 class Received(NamedTuple):
-    """An event from an agent. `payload` is all that was sent; `renamed` maps added keys to the agent's own."""
+    """An event from an agent. `payload` is as it was sent; `renamed` maps keys added to the tool's input to its own."""
 
     event: Event
     native: str
@@ -28,7 +28,7 @@ class Received(NamedTuple):
 
 
 class HookOutput(NamedTuple):
-    """The output of our process; `lost` lists what of the verdict could not be expressed, or only in another way."""
+    """The output of our process; `lost` lists the parts of the verdict that the agent does not support as they are."""
 
     stdout: str = ""
     stderr: str = ""
@@ -37,7 +37,7 @@ class HookOutput(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """A verdict reduced to what the agent supports; None: not given."""
+    """A verdict reduced to what the agent supports; None for what it does not have."""
 
     event: str
     native: str
@@ -55,17 +55,17 @@ class Capabilities(NamedTuple):
 
     blocks: frozenset[str]  # the events at which a block has an effect
     context: frozenset[str]  # the events at which text of a hook reaches the model
-    asks: bool = False  # a hook can force its own question
-    approves: bool = False  # a hook can skip its question
+    asks: bool = False  # a hook can make the agent ask the user
+    approves: bool = False  # a hook can skip the agent's question
     modifies: bool = False  # a hook can change a tool's input
-    answers_permission: bool = False  # a hook can answer its permission request
-    messages: bool = False  # a hook's message reaches the person
+    answers_permission: bool = False  # a hook can answer the agent's permission request
+    messages: bool = False  # a hook's message reaches the user
     replaces_output: bool = False  # a hook can replace what the model sees of a tool's result
-    replaces_error: bool = False  # and what it sees of a failed call, at `post-tool-call-failure`
+    replaces_error: bool = False  # the same for a failed call, at `post-tool-call-failure`
 
 
 def read_array(payload: dict[str, Any], native: str, events: Mapping[str, str]) -> Event:
-    """Return the event of an agent that sends the payloads of the array format."""
+    """Return the event in a payload of the array format, which some agents send."""
     if native not in events:
         return unknown_event(native, payload)
     fields = {key: value for key, value in payload.items() if key not in _OF_EVENT}
@@ -136,8 +136,8 @@ def with_canonical_keys(
 ) -> tuple[Any, dict[str, str]]:
     """Return a tool's input with the keys that hooks expect added, and the native key of each added one.
 
-    `input_keys` are those that the agent's own tools read. Another key that a model writes beside one of them does not
-    replace it: a call with `path` and a harmless `file_path` writes to `path`.
+    `input_keys` are the keys that the agent's own tools read. They outrank what a model may write under the expected
+    key: a call with `path` and a harmless `file_path` writes to `path`.
     """
     if not tool or not isinstance(tool_input, dict):
         return tool_input, {}
@@ -162,7 +162,7 @@ def with_canonical_keys(
 
 
 def _as_lines(value: Any) -> Any:
-    """Return a list of command lines, or of programs with arguments, as lines of one text: a guard sees all of them."""
+    """Return a list of command lines, or of programs with arguments, as one text with a line for each."""
     if not isinstance(value, list):
         return value
     words = [[each.get("command"), *_list(each.get("args"))] if isinstance(each, dict) else [each] for each in value]
@@ -174,13 +174,13 @@ def _list(value: Any) -> list[Any]:
 
 
 def _listed_paths(tool_input: dict[str, Any]) -> list[str]:
-    """Return every file of a tool that takes several: `files`, each with a `path`."""
+    """Return the paths of all `files` in the input of a tool that takes several."""
     paths = [each.get("path") for each in _list(tool_input.get("files")) if isinstance(each, dict)]
     return [path for path in paths if isinstance(path, str)]
 
 
 def _patched_paths(tool_input: dict[str, Any]) -> list[str]:
-    """Return every file that a patch names. As in Codex, space around a header is ignored."""
+    """Return every file that a patch names. As in Codex, spaces around a header are ignored."""
     lines = [line.strip() for value in tool_input.values() if isinstance(value, str) for line in value.split("\n")]
     return [line[len(start) :] for line in lines for start in _PATCHED if line.startswith(start)]
 
@@ -207,7 +207,7 @@ _BESIDE_RESULT = ("post-tool-call", "post-tool-call-failure")
 
 
 def output_text(output: Any) -> str:
-    """Return a replaced output as text that is not empty, for an agent that takes only such text."""
+    """Return a replaced output as non-empty text, for agents that require it."""
     return light_json.text(output).strip() or "(no output)"
 
 
@@ -225,9 +225,9 @@ def reply(
     verdict: Verdict,
     native_output: Callable[[Received, Any], Any | None] = lambda received, output: output,
 ) -> tuple[Reply, list[str]]:
-    """Return the verdict as far as the agent supports it, and what was lost or expressed in another way.
+    """Return the verdict reduced to what the agent supports, and a note for each part that was lost or changed.
 
-    `native_output` gives a replaced output the form that the agent takes; None if it cannot.
+    `native_output` returns a replaced output in the agent's form, or None if that is not possible.
     """
     event, lost = received.event.canonical, []
     context = "\n\n".join(verdict.additional_context) or None
@@ -264,7 +264,7 @@ def reply(
         approve = None
         lost.append("approve: no decision")
     if deny is not None and event in _BESIDE_RESULT and event in can.context:
-        context, deny = "\n\n".join(filter(None, (deny, context))), None  # which is the meaning of a block there
+        context, deny = "\n\n".join(filter(None, (deny, context))), None  # that is what a block means there
     if deny is not None and event not in can.blocks:
         lost.append("block: it has no effect")
         context = "\n\n".join(filter(None, (deny, context)))
@@ -275,7 +275,7 @@ def reply(
         lost.append("context: the model does not see it")
         context = None
     if message is not None and not can.messages and event == "pre-session" and event in can.context:
-        context, message = "\n\n".join(filter(None, (context, message))), None  # rather the model than no one
+        context, message = "\n\n".join(filter(None, (context, message))), None  # better the model than nobody
         lost.append("message: shown to the model instead")
     if message is not None and not can.messages:
         lost.append("message: it is not shown")

@@ -1,4 +1,4 @@
-"""The gate before every tool call of our own agents: hooks, rules, and people who are asked (PROTOCOL 7).
+"""The gate before every tool call of our own agents: runs hooks, applies rules, asks people (PROTOCOL 7).
 
 The engine never waits for people; the gate does.
 """
@@ -28,14 +28,14 @@ _QUESTION_OPENS = 0.3  # seconds after the hooks were started, at the latest
 
 
 class Permit(NamedTuple):
-    """Whether a call may run, with which input, and who decided it."""
+    """Whether a call may run, with which input, and who decided that."""
 
     allowed: bool
     call: Call  # with its input as hooks have modified it
     by: str  # hook, rule, session, mode, allow, nobody, or the surface that answered
     reason: str | None = None
     ends_turn: bool = False
-    context: tuple[str, ...] = ()  # of hooks, for the model
+    context: tuple[str, ...] = ()  # from hooks, for the model
 
 
 class Gate:
@@ -52,7 +52,7 @@ class Gate:
         told: Callable[[Request, Answer | None, float], None] | None = None,
         tools: Mapping[str, str] | None = None,
     ) -> None:
-        """`decide` is an engine's `adecide`. Without `surfaces` no person is asked. `told` is called with each answer.
+        """`decide` is an engine's `adecide`. Without `surfaces`, nobody is asked. `told` is called with each answer.
 
         `more_rules` come after `rules` and may change from call to call. `tools` maps your own tools to the tools that
         they count as, as in `Engine.load`.
@@ -98,7 +98,7 @@ class Gate:
         return permit._replace(context=(*context, *permit.context))
 
     def _settled(self, call: Call) -> Answer | None:
-        """Return the answer to a queued question that an approval for the session has meanwhile settled."""
+        """Return the answer to a queued request that an approval for the session has settled meanwhile, or None."""
         return Answer(True, "session") if call.grant in self._granted else None
 
     async def _ask(self, request: Request) -> Permit:
@@ -116,7 +116,7 @@ class Gate:
         return Permit(answer.approved, request.call, answer.by, answer.reason, answer.ends_turn, tuple(context))
 
     async def _answer(self, request: Request, context: list[str]) -> Answer:
-        """Return the first valid answer; the other surfaces are cancelled."""
+        """Ask hooks and surfaces; return the first valid answer and cancel the others. Context of hooks is added."""
         hooks = asyncio.create_task(self._hooks_answer(request, context))
         asked = {hooks}
         answer: Answer | None = None
@@ -149,7 +149,7 @@ class Gate:
         return Answer(approved, "hook", (approved and verdict.scope) or "once", verdict.reason)
 
     async def _tell(self, request: Request, answer: Answer | None, begun: float) -> None:
-        """Report the answer to `told` and to the observers."""
+        """Report the answer to `told` and to `permission-result` hooks."""
         took = (time.monotonic() - begun) * 1000
         if self._told is not None:
             self._told(request, answer, took)
@@ -164,7 +164,7 @@ def _event(name: str, call: Call, fields: dict[str, Any]) -> Event:
 
 
 async def _withdraw(asked: set[asyncio.Task[Answer | None]], answer: Answer | None) -> Answer | None:
-    """Cancel the other surfaces with the answer; return an earlier answer that one of them turns out to have."""
+    """Cancel the other surfaces with the answer; return the answer of one that had an earlier one, or None."""
     waiting = [task for task in asked if not task.done()]
     for task in waiting:
         task.cancel(answer)

@@ -1,4 +1,4 @@
-"""Calls about which the hub is being asked, as files of the session: the event after a call ends the question."""
+"""Calls with an open request at the hub, as files of the session. The event after a call ends its request."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 class CallStatus(Enum):
-    """The state of a call about which the hub is being asked."""
+    """The state of a call with an open request at the hub."""
 
     OPEN = ""
-    MADE = "made"  # the agent's user has approved it
+    MADE = "made"  # the user has approved it at the agent
     OVER = "over"  # it has failed, or was refused
 
 
 class PendingCall:
-    """A call about which the hub is being asked; the file exists inside the `with` block."""
+    """A call with an open request at the hub; its file exists inside the `with` block."""
 
     def __init__(self, call: Call, request_id: str) -> None:
         self._file = os.path.join(presence.asked_about(call.session_id), f"{_name(call)}.{request_id}")
@@ -32,12 +32,12 @@ class PendingCall:
         try:
             places.make_private(os.path.dirname(self._file))
             places.replace_file(self._file, b"")
-        except OSError:  # then the end of the call is not noticed
+        except OSError:  # the end of the call will not be noticed
             pass
         return self
 
     def status(self) -> CallStatus:
-        """Return the status that `report` set; OPEN before that."""
+        """Return the status that was reported for the call; OPEN before that."""
         try:
             with open(self._file, encoding="utf-8") as file:
                 return CallStatus(file.read())
@@ -53,7 +53,7 @@ class PendingCall:
 
 
 def report(call: Call, status: CallStatus) -> None:
-    """Report the end of a call to the oldest question about it."""
+    """Report the end of a call to its oldest open request."""
     directory = presence.asked_about(call.session_id)
     try:
         with os.scandir(directory) as entries:
@@ -65,10 +65,10 @@ def report(call: Call, status: CallStatus) -> None:
                 os.write(descriptor, status.value.encode())
             finally:
                 os.close(descriptor)
-    except OSError:  # the question has ended
+    except OSError:  # the request has ended
         pass
 
 
 def _name(call: Call) -> str:
-    """Return how the file's name begins. The directory is not included: the call may change it."""
+    """Return the beginning of a call's file name; without the working directory, which the call may change."""
     return content_hash(call.tool_name, call.tool_input, "")

@@ -1,7 +1,7 @@
 """The approval policy: whether a tool call runs, is refused, or needs a person's answer (PROTOCOL 7).
 
-The gate asks it for our own agents, the bridge for the agents that call `dispatch`. It is a pure function of one
-`ApprovalCase`; the table of cases is in tests/approvals/test_policy.py.
+Used by the gate for our own agents, and by `dispatch` for other agents. It is a pure function of an `ApprovalCase`; the
+table of cases is in tests/approvals/test_policy.py.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ class ApprovalCase(NamedTuple):
 
     @property
     def is_forced(self) -> bool:
-        """Whether only an answer to this question approves the call: no rule, session approval or mode."""
+        """Whether only an answer to a question can approve the call, and no rule, session approval or mode."""
         return self.was_forced or (self.hooks is Action.ASK and not self.is_answered)
 
 
 class Ruling(NamedTuple):
-    """The next step, and who decided it: hook, rule, session, mode, allow or nobody; empty if it is still open."""
+    """The next step, and who decided it: hook, rule, session, mode, allow or nobody; empty if it is not decided yet."""
 
     step: Step
     by: str = ""
 
 
 def decide(case: ApprovalCase) -> Ruling:
-    """Return the next step. The order of the lines is the precedence."""
+    """Return the next step. The order of the checks is their precedence."""
     if case.hooks is Action.DENY:
         return Ruling(Step.REFUSE, "hook")
     if case.rule == "deny":

@@ -1,6 +1,6 @@
-"""Whether approvals need more than hooks here: rules in a settings file, or a hub that was joined.
+"""Whether approvals may need more than hooks: there are rules in a settings file, or a hub was joined.
 
-This is on the path of every event, so nothing is imported and no file is parsed.
+This is on the path of every event, so it imports next to nothing and parses no file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def hub_file() -> str:
 
 
 def is_joined() -> bool:
-    """Return whether this account has joined a hub."""
+    """Whether this account has joined a hub."""
     return os.path.exists(hub_file())
 
 
@@ -29,17 +29,17 @@ def asked_about(session_id: str) -> str:
 
 
 def forced(session_id: str) -> str:
-    """Return the directory of a session's calls for which a hook wants a person to be asked."""
+    """Return the directory of a session's calls for which a hook requires a question; it exists if there are any."""
     return os.path.join(places.state(), "sessions", places.file_name(session_id), "forced")
 
 
 def concerns(session_id: str) -> bool:
-    """Return whether a session's calls could need more than hooks, for example because a hook forced a question."""
+    """Whether rules, the hub or a question that a hook requires may concern a session's calls."""
     return os.path.exists(forced(session_id)) or is_any()
 
 
 def is_any() -> bool:
-    """Return whether there could be a rule, or a hub to ask."""
+    """Whether there may be rules, or a hub to ask."""
     return is_joined() or _mentions_rules(places.settings_file()) or _mentions_rules(MANAGED)
 
 

@@ -1,8 +1,8 @@
-"""What a person sees of a tool call that needs an approval, on a page, in a terminal and in an agent.
+"""Presents a tool call that needs an approval, on a page, in a terminal and in an agent.
 
-It is made from the exact tool and input that an answer is bound to, never from labels. Only the difference that a file
-tool would make, and the target of a path, come from the machine, which has the file. Dangerous parts are marked. The
-texts are raw: `text_lines` makes hidden characters visible for terminals, `hub.request_html` for pages.
+A presentation is made from the exact tool and input that an answer is bound to, never from labels. Only the diff of a
+file tool and the resolved path come from the machine that has the file. Dangerous parts are marked. The texts are raw:
+`text_lines` escapes hidden characters for terminals, `hub.request_html` for pages.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 COMMAND, DIFF, INPUT = "command", "diff", "input"
 _MAX_CHECKED = 20_000  # characters of a command
-_PLAIN_KEYS = ("command", "description", "timeout")  # of a shell's input: shown anyway, or harmless
+_PLAIN_KEYS = ("command", "description", "timeout")  # keys of a shell tool's input that are shown anyway, or harmless
 
-# Words of a command that must not be overlooked, even where they do no harm.
+# Words of a command that must not be overlooked, even if they are harmless there.
 _NOTABLE_PROGRAMS = frozenset(
     (
         *("chmod", "chown", "curl", "dd", "doas", "eval", "kill", "killall", "mkfs", "pkill", "reboot", "rm", "rmdir"),
@@ -46,7 +46,7 @@ NOTABLE, DANGEROUS = 1, 2  # how a part of a command is marked
 
 
 class CommandDanger(NamedTuple):
-    """One danger of a command: which part, why, and whether the guard would deny it."""
+    """A dangerous part of a command, why it is dangerous, and whether the guard would deny it."""
 
     part: str
     why: str
@@ -57,7 +57,7 @@ class CommandDanger(NamedTuple):
 
 
 class Presentation(NamedTuple):
-    """A tool call as a person sees it."""
+    """A tool call as it is shown to people."""
 
     title: str
     kind: str  # COMMAND, DIFF or INPUT
@@ -67,7 +67,7 @@ class Presentation(NamedTuple):
     path: str | None = None  # of the file that the call is about
 
     def parts(self) -> Iterator[tuple[str, int]]:
-        """Yield the text in parts, each with its mark; what follows the marked command has none."""
+        """Yield the text in parts, each with its mark; 0 for what follows the command."""
         at = 0
         for mark, group in groupby(self.marks):
             end = at + len(list(group))
@@ -78,7 +78,7 @@ class Presentation(NamedTuple):
 
 
 def present(call: Call, display: Any) -> Presentation:
-    """Return the presentation of a call. Of its `display` only a file tool's difference and path are used."""
+    """Return the presentation of a call. Of its `display`, only a file tool's diff and path are used."""
     if call.tool == "Shell" and (line := shell_line(call)):
         plain = (*_PLAIN_KEYS, line_key(call.tool_input))
         more = {key: value for key, value in call.tool_input.items() if key not in plain}
@@ -102,18 +102,18 @@ def _path(work_dir: str, path: str, resolved: str) -> str:
 
 
 def summary(call: Call) -> str:
-    """Return the call in one line, with hidden characters made visible."""
+    """Return the call on one line, with hidden characters escaped."""
     about = call.tool_input.get("file_path") or json.dumps(call.tool_input)
     return one_line((call.tool == "Shell" and shell_line(call)) or f"{call.tool_name} {about}")
 
 
 def headline(agent: str, call: Call) -> str:
-    """Return who wants to do what, without the input, which may hold secrets."""
+    """Return which agent wants to do what; without the input, which may contain secrets."""
     return one_line(f"{agent or 'An agent'} wants to {call.action}")
 
 
 class Ending(NamedTuple):
-    """How a request ended, in a few words, and which person answered it."""
+    """How a request ended, in a few words, and who answered it."""
 
     outcome: str
     by: str  # empty if no person at the hub did
@@ -163,7 +163,7 @@ _ENDED_ELSEWHERE = {
 
 
 def text_lines(presented: Presentation) -> list[str]:
-    """Return the text for a terminal, with hidden characters made visible."""
+    """Return the lines of the text for a terminal, with hidden characters escaped."""
     return visible(presented.text).split("\n")
 
 
@@ -205,14 +205,14 @@ def _danger(found: GuardFinding) -> CommandDanger:
 
 
 def _find(part: str, commands: list[ShellCommand], line: str) -> list[tuple[int, int]]:
-    """Return the positions of the dangerous part of a line: a command, or else text, shown with single spaces."""
+    """Return the spans of a dangerous part of a line: a command, or else its words with any blanks between them."""
     spans = [each.span for each in commands if each.shown == part and each.span is not None]
     words = part.removesuffix("…").split()
     return spans or [found.span() for found in re.finditer(r"\s+".join(map(re.escape, words)), line) if words]
 
 
 def _notable(command: ShellCommand, line: str) -> Iterator[tuple[int, int]]:
-    """Yield the positions of the notable words of a command, as written."""
+    """Yield the spans of a command's notable words in the line."""
     programs = [word for word in command.words[:1] if word in _NOTABLE_PROGRAMS]
     for word in programs + [word for word in command.words if word in _NOTABLE_OPTIONS]:
         found = re.compile(rf"(?<!{_INSIDE}){re.escape(word)}(?!{_INSIDE})").search(line, *(command.span or ()))

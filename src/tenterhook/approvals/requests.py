@@ -1,4 +1,4 @@
-"""Tool calls, and requests for the approval of one."""
+"""Tool calls, and requests to approve them."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _MAX_COMPARED = 5_000_000  # bytes of a file that is compared
 
 
 class Call(NamedTuple):
-    """One call of a tool: exactly this tool, exactly this input."""
+    """One call of a tool with its exact input."""
 
     tool_name: str
     tool_input: dict[str, Any]
     work_dir: str
     session_id: str = ""
     tool_use_id: str = ""
-    more: Mapping[str, Any] = {}  # further fields of its events, such as whose call it is
+    more: Mapping[str, Any] = {}  # further fields of its events
     agent: str = "agent"  # claude-code, codex, …; the bundled one is `agent`
 
     @property
@@ -45,11 +45,11 @@ class Call(NamedTuple):
 
     @property
     def tool_names(self) -> tuple[str, ...]:
-        """Every name of the tool, except those of an MCP server's tool."""
+        """All names of the tool, except `mcp:server/tool`."""
         return tool_names(self.tool_name, (), self.more.get("tool_kind"))
 
     def with_kind(self, kinds: Mapping[str, str]) -> Call:
-        """Return the call, for a tool of the caller's own, with the tool that it counts as."""
+        """Return the call with the tool's kind; `kinds` maps the names of custom tools to kinds."""
         kind = kinds.get(self.tool_name)
         return self if kind is None else self._replace(more={**self.more, "tool_kind": kind})
 
@@ -60,7 +60,7 @@ class Call(NamedTuple):
 
     @property
     def path(self) -> str | None:
-        """The file that the call is about, with symbolic links resolved; None also for a patch of several files."""
+        """The file of the call, with symbolic links resolved; None if there is none, or several."""
         return self._path(resolved)
 
     def _path(self, locate: Callable[[str, str], str]) -> str | None:
@@ -71,7 +71,7 @@ class Call(NamedTuple):
 
     @property
     def directory(self) -> str:
-        """The directory it runs in: the input of some agents' shells can name one other than the session's."""
+        """The directory that it runs in: the session's, or the one in the input of a shell tool."""
         return self._directory(resolved)
 
     def _directory(self, locate: Callable[[str, str], str]) -> str:
@@ -83,7 +83,7 @@ class Call(NamedTuple):
 
     @property
     def more_input(self) -> dict[str, Any]:
-        """The input of a shell tool, besides the command, that may change how it runs, such as without a sandbox."""
+        """The rest of the input that may change how the call runs, such as a switch for the sandbox of a shell tool."""
         more = {key: value for key, value in self._further_input.items() if value}
         return {key: value for key, value in more.items() if value is True or not isinstance(value, (int, float))}
 
@@ -96,12 +96,12 @@ class Call(NamedTuple):
 
     @property
     def action(self) -> str:
-        """A label in a few words; an approval is never bound to it."""
+        """What the call does, in a few words; approvals are never bound to it."""
         return _ACTIONS.get(self.tool, f"use {self.tool_name}")
 
     @property
     def display(self) -> dict[str, Any]:
-        """What a person must see to decide: the command, or the path and the difference in the file."""
+        """What must be shown to decide about the call: the command, the path and diff of a file, or the input."""
         given = self.tool_input
         if self.tool == "Shell":
             more = {"input": self.more_input} if self.more_input else {}
@@ -114,13 +114,13 @@ class Call(NamedTuple):
 
     @property
     def grant(self) -> str:
-        """What an approval for the session covers: command and directory, file tool and path, or the exact input."""
+        """The scope of an approval for the session: command and directory, file tool and path, or the exact input."""
         return self.grant_by(resolved)
 
     def grant_by(self, locate: Callable[[str, str], str]) -> str:
-        """Return `grant` with a function other than `resolved` for paths, if the files are on another machine."""
+        """Return `grant` with paths resolved by `locate`, for files on another machine."""
         if self.tool == "Shell":
-            # 0, 1 and false may switch something, such as a sandbox; other numbers are limits of time and size
+            # 0, 1 and false may be switches, such as of a sandbox; other numbers are limits of time or size
             more = {
                 key: value for key, value in self._further_input.items() if value is not None and not _is_limit(value)
             }
@@ -132,26 +132,26 @@ class Call(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A call that a person is asked about."""
+    """A request to approve a call."""
 
     id: str
     call: Call
-    why: str | None = None  # the reason of the hook or rule that forces the question
-    settled: Callable[[], Answer | None] | None = None  # called by a surface before it asks: an answer given meanwhile
+    why: str | None = None  # the reason of the hook or rule that requires the question
+    settled: Callable[[], Answer | None] | None = None  # called by a surface before it asks: returns an answer if any
     expires_at: float | None = None  # seconds since 1970
-    is_forced: bool = False  # by a hook: no approval for the session answers it
+    is_forced: bool = False  # a hook requires it: no approval for the session answers it
 
     @property
     def hash(self) -> str:
         """What an answer is bound to: the SHA-256, in hex, of the canonical JSON of [tool name, tool input, directory].
 
-        Canonical JSON is the output of Python's `json.dumps(value, sort_keys=True, separators=(",", ":"))`: keys sorted
-        by code point, no spaces, everything beyond ASCII escaped as \\uXXXX. The directory is the session's.
+        Canonical JSON is the output of `json.dumps(value, sort_keys=True, separators=(",", ":"))`: keys sorted by code
+        point, no spaces, characters beyond ASCII escaped as \\uXXXX. The directory is the session's.
         """
         return content_hash(self.call.tool_name, self.call.tool_input, self.call.work_dir)
 
     def as_json(self, machine: str, process: str | None) -> dict[str, Any]:
-        """Return the body that is sent to the hub. An approval for the session lasts as long as the agent's process."""
+        """Return the JSON for the hub. An approval for the session lasts as long as `process`, the agent's."""
         call = self.call
         left = LASTS if self.expires_at is None else self.expires_at - time.time()
         return {
@@ -172,7 +172,7 @@ class Request(NamedTuple):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The fields of the permission events."""
+        """The fields of the request's permission events."""
         call = self.call
         return {
             "permission_request_id": self.id,
@@ -194,7 +194,7 @@ class Answer(NamedTuple):
     by: str  # hook, rule, terminal, …
     scope: str = "once"
     reason: str | None = None
-    ends_turn: bool = False  # a denial without a message: the agent stops and waits for its user
+    ends_turn: bool = False  # a denial without a reason: the agent stops and waits for its user
 
 
 def fresh_id() -> str:
@@ -202,13 +202,13 @@ def fresh_id() -> str:
 
 
 def content_hash(tool_name: str, tool_input: Any, work_dir: str) -> str:
-    """Return what `Request.hash` describes."""
+    """Return the hash that is described at `Request.hash`."""
     parts = [tool_name, light_json.plain(tool_input), work_dir]
     return str(sha256(light_json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest())
 
 
 def resolved(work_dir: str, path: str) -> str:
-    """Return the file that the tools open for a path: what is shown, approved and written must be the same."""
+    """Return the file that tools open for a path, so that the file shown and approved is the one written."""
     return os.path.realpath(os.path.join(work_dir, os.path.expanduser(path)))
 
 
@@ -230,7 +230,7 @@ def given_command(call: Call) -> str:
     return command if isinstance(command, str) else light_json.dumps(command)
 
 
-# Of a shell's input: shown anyway, or without influence on what runs. The last ones are those of a shell tool only.
+# Keys of the input that are shown anyway, or do not affect what runs; the directory keys only of a shell tool.
 _PLAIN_KEYS = (
     *("command", "description", "justification", "timeout", "run_in_background", "is_background", "fireAndForget"),
     *("riskLevel", "riskLevelReason", "tty", *DIRECTORY_KEYS),
@@ -247,7 +247,7 @@ _ACTIONS = {
 
 
 def _difference(call: Call, path: str) -> str | None:
-    """Return the difference that a call would make in a file; None if its input does not say."""
+    """Return the diff that a call would make in a file; None if its input does not tell."""
     import difflib
 
     before = ""
@@ -272,14 +272,14 @@ def _difference(call: Call, path: str) -> str | None:
 
 
 def _uncompared(given: Mapping[str, Any]) -> str | None:
-    """Return the removed and the added lines of a file that is too large to be compared."""
+    """Return the removed and added lines in an input, for a file that is too large for a diff; None without any."""
     texts = [(sign, given.get(key)) for sign, key in (("-", "old_string"), ("+", "new_string"), ("+", "content"))]
     lines = [f"{sign}{line}" for sign, text in texts if isinstance(text, str) for line in text.split("\n")]
     return "\n".join(lines) or None
 
 
 def _shortened(display: dict[str, Any]) -> dict[str, Any]:
-    """Return a display without its large values; the hub also gets the input."""
+    """Return a display without its large values: the hub also gets the input."""
     large = [key for key, value in display.items() if len(light_json.dumps(value)) > _MAX_DISPLAY]
     if not large:
         return display
@@ -288,6 +288,6 @@ def _shortened(display: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lines(text: str) -> list[str]:
-    """Return lines that differ wherever the texts do, including a missing newline at the end."""
+    """Return the lines of a text, with a mark for a missing line end, so that a diff shows it."""
     *lines, last = text.split("\n")
     return [*lines, f"{last} [no line end]"] if last else lines

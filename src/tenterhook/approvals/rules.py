@@ -47,7 +47,7 @@ class Rule(NamedTuple):
 
     answer: str
     tool: str | None = None  # an expression, searched in the tool's names
-    command: str | None = None  # exactly
+    command: str | None = None  # the exact command
     pattern: str | None = None  # an expression, searched in a command or in the strings of another tool's input
     directory: str | None = None
     reason: str | None = None
@@ -66,7 +66,7 @@ class Rule(NamedTuple):
 
 
 def read(found: object, where: str) -> list[Rule]:
-    """Return the rules in a list of tables. Raise HookError if any is invalid: it may be a denial."""
+    """Return the rules in a list of tables. Raises `HookError` if any is invalid, as it may be a denial."""
     if found is None:
         return []
     if not isinstance(found, list):
@@ -75,7 +75,7 @@ def read(found: object, where: str) -> list[Rule]:
 
 
 def of_settings(settings: Mapping[str, Any], where: str) -> list[Rule]:
-    """Return the rules in the settings."""
+    """Return the rules in settings. Raises `HookError` if any is invalid."""
     approvals = settings.get("approvals", {})
     if not isinstance(approvals, dict):
         raise HookError(f"{where}: approvals is not a table", "write rules below [[approvals.rules]]")
@@ -103,7 +103,7 @@ def _rule(found: Any, where: str, source: str) -> Rule:
 
 
 def _moment(given: Any, where: str) -> float:
-    """Return when a rule expires: a date at its end; a time without a zone is this machine's."""
+    """Return when a rule expires: a date expires at its end, and a time without a zone is local."""
     try:
         if isinstance(given, str):
             given = date.fromisoformat(given) if len(given) <= _LONGEST_DATE else datetime.fromisoformat(given)
@@ -129,9 +129,8 @@ def match(rules: Sequence[Rule], call: Call) -> Rule | None:
 def match_verdict(verdict: Verdict, rules: Sequence[Rule], call: Call) -> tuple[Rule | None, bool]:
     """Return the rule that applies to a call, or None, and whether it answers what built-in guards ask (PROTOCOL 7).
 
-    It answers them if it is an approve rule of the user that matches the whole command or path: a match of its
-    beginning is not enough. It does not if another rule says otherwise, if a hook that is not a built-in guard asks, or
-    if a project defines the guard.
+    It does if it is an approve rule of the user that matches the whole command or path, not only its beginning. It does
+    not if another rule says otherwise, a hook asks that is not a built-in guard, or a project defines the guard.
     """
     found = match(rules, call)
     if found is None or found.answer != "approve" or not _only_guards_ask(verdict):
@@ -150,7 +149,7 @@ def _only_guards_ask(verdict: Verdict) -> bool:
 def _matches_whole(rule: Rule, call: Call) -> bool:
     if rule.pattern is not None:
         rule = rule._replace(pattern=rf"\A(?:{rule.pattern})\Z")
-    elif rule.command is None:  # it is for a tool, and does not identify this call
+    elif rule.command is None:  # it is for a tool, and not for what the call does
         return False
     try:
         return match([rule], call) is not None
@@ -182,19 +181,19 @@ def _finds_tool(rule: Rule, expression: str, call: Call, limit: bounded_search.T
 
 
 def _names(rule: Rule, texts: list[str], limit: bounded_search.TimeLimit) -> bool:
-    """Whether a rule's command and pattern fit one of the texts."""
+    """Whether a rule's command and pattern match one of the texts."""
     texts = [text for text in texts if rule.command is None or text.strip() == rule.command.strip()]
     return bool(texts) and (rule.pattern is None or _found(rule, rule.pattern, texts, limit))
 
 
 def _is_inside(rule: Rule, directory: str, call: Call) -> bool:
-    """Return whether a call runs in a directory; to be approved, the session must be there as well."""
+    """Whether a call or its session runs in a directory; for an approve rule, whether both do."""
     where = (places.is_inside(each, os.path.expanduser(directory)) for each in (call.work_dir, call.directory))
     return all(where) if rule.answer == "approve" else any(where)
 
 
 def _found(rule: Rule, expression: str, texts: Sequence[str], limit: bounded_search.TimeLimit) -> bool:
-    """Return whether an expression is found in one of the texts; if the search times out, unless the rule approves."""
+    """Whether an expression is found in one of the texts. If the search is cut off, an approve rule does not match."""
     if is_quick_for(expression, texts):
         return any(search(PYTHON, expression)(text) for text in texts)
     (found,) = bounded_search.search([(PYTHON, expression, list(texts))], limit)
@@ -213,11 +212,11 @@ def _texts(call: Call) -> Iterator[str]:
 
 
 def _everything(call: Call) -> Iterator[list[str]]:
-    """Yield, for each text of a call that an approve rule must match, its forms; the rule must match one of them.
+    """Yield each text of a call that an approve rule must match, as a list of forms, one of which it must match.
 
-    For a call with a shell line, these are the line and what changes how it runs; for another tool, every text except
-    the content that one of the agent's own file tools writes. A path is absolute, or relative to the session's
-    directory. Without forms, nothing can match the text.
+    For a call with a shell line, these are the line and what changes how it runs; for another tool every text, except
+    the content that one of the agent's own file tools writes. The forms of a path are absolute, and relative to the
+    session's directory. A text without forms cannot be matched.
     """
     line = _line(call)
     if line is not None:
@@ -252,7 +251,7 @@ def _path_forms(path: str, call: Call) -> list[str]:
 
 
 def _entries(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield each string of an input, nested ones too, with its key."""
+    """Yield each string of an input, including nested ones, with its key."""
     left: list[tuple[str, Any]] = [("", given)]
     while left:
         key, value = left.pop()
@@ -265,7 +264,7 @@ def _entries(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _line(call: Call) -> str | None:
-    """Return the line that a call would pass to a shell: of a shell tool, or of another tool with such a key."""
+    """Return the shell line in a call of a shell tool, or of another tool with such a key; None if there is none."""
     if call.tool == "Shell":
         return given_command(call)
     if call.tool in FILE_TOOLS or not any(call.tool_input.get(key) for key in LINE_KEYS):
@@ -275,7 +274,7 @@ def _line(call: Call) -> str | None:
 
 
 def _lines(call: Call) -> Iterator[Line]:
-    """Yield each shell line of another tool's input, nested ones too."""
+    """Yield each shell line in another tool's input, including nested ones."""
     left: list[Any] = [call.tool_input]
     while left:
         value = left.pop()
@@ -298,7 +297,7 @@ def _given_line(given: Mapping[str, Any], key: str = "") -> Line:
 
 
 def _reading(line: Line, call: Call) -> Reading:
-    """Return what a line would run, or a program with its arguments."""
+    """Return what a shell line, or a program with its arguments, would run."""
     return _read(line, call.directory)
 
 
@@ -310,7 +309,7 @@ def _read(line: str | tuple[str, ...], directory: str) -> Reading:
 
 
 def _git_alias(command: ShellCommand) -> tuple[str, str] | None:
-    """Return the name and value of an alias that `git config` is given."""
+    """Return the name and value of an alias that a `git config` command sets; None for any other command."""
     key, value = command.words[-2:] if len(command.words) > len(("git", "config", "key")) else ("", "")
     is_alias = command.name == "git" and "config" in command.words and key.lower().startswith("alias.")
     return (key[len("alias.") :], value) if is_alias else None
@@ -319,8 +318,8 @@ def _git_alias(command: ShellCommand) -> tuple[str, str] | None:
 def _spellings(command: ShellCommand, line: str, aliases: Mapping[str, str]) -> Iterator[str]:
     """Yield a command as it is written, and as its words separated by single spaces.
 
-    The words are also tried with the program's name instead of its path or a pattern for it, under other names of the
-    program, with the value of an alias of git, and without the options before a subcommand.
+    Further spellings have the program's name in place of its path or of a pattern for it, another name of the program,
+    the value of a git alias, or no options before the subcommand.
     """
     from ..shell import programs, syntax
 
@@ -331,7 +330,7 @@ def _spellings(command: ShellCommand, line: str, aliases: Mapping[str, str]) -> 
     first, *rest = [syntax.decoded(word) for word in command.words]
     yield " ".join((first, *rest))
     named = [[name, *rest] for name in dict.fromkeys((os.path.basename(first), command.name))]
-    if first != command.words[0]:  # an active pattern: `/usr/bin/gi? push`
+    if first != command.words[0]:  # an unquoted pattern: `/usr/bin/gi? push`
         places = (os.path.join(glob.escape(each), os.path.basename(first)) for each in os.get_exec_path())
         found = itertools.islice((path for place in places for path in glob.iglob(place)), _MOST_FILES)
         named += [[name, *rest] for name in dict.fromkeys(map(os.path.basename, found))]
@@ -347,10 +346,10 @@ _MOST_FILES = 5_000
 
 
 def _is_plain(line: str) -> bool:
-    """Whether a line is one command and nothing else: no redirection, variable or second command."""
+    """Whether a line is a single command without redirections and variables."""
     from ..shell import syntax
 
-    if "$" in _QUOTED.sub("", line):  # `$'…'` is no expansion to the parser
+    if "$" in _QUOTED.sub("", line):  # also `$'…'`, which the parser does not count as an expansion
         return False
     command = syntax.only_command(line)
     return command is not None and not command.redirects and not command.assignments
@@ -360,16 +359,16 @@ _QUOTED = re.compile(r"""'[^']*+'|"(?:[^"\\]++|\\.)*+"|\\.""", re.DOTALL)
 
 
 def _is_understood(reading: Reading) -> bool:
-    """Whether nothing in a line, or in the commands that it runs, is unknown, expanded, set or redirected."""
+    """Whether nothing in a line, or in the commands that it runs, is unknown, expanded, assigned or redirected."""
     is_certain = (each.is_certain and not each.redirects and not each.assignments for each in reading.commands)
     return not reading.notes and all(is_certain)
 
 
 def _names_all_programs(rule: Rule, call: Call, limit: bounded_search.TimeLimit) -> bool:
-    """Whether a pattern that approves a plain command names each program that this command runs.
+    """Whether a pattern that approves a plain command covers each program that the command runs.
 
-    It does if it is found in the inner command alone, or not before the inner command begins: `^uv run pytest` covers
-    the pytest of `uv run pytest -x`, `^find` does not cover the rm of `find . -exec rm x +`.
+    It covers an inner command if it matches that alone, or if it does not match the text before it: `^uv run pytest`
+    covers the pytest of `uv run pytest -x`, `^find` does not cover the rm of `find . -exec rm x +`.
     """
     line, pattern = _line(call), rule.pattern
     if line is None or pattern is None:
@@ -390,9 +389,9 @@ def _names_all_programs(rule: Rule, call: Call, limit: bounded_search.TimeLimit)
 
 
 def _unnamed_at(line: str, commands: Sequence[ShellCommand]) -> int | None:
-    """Return the position of the first word by which a plain line does more than its program is known for, or None.
+    """Return the position of the first word that makes a plain line run code or write a file; None if there is none.
 
-    Such a word is an option that names code, or a file to write, for a program that reads. 0: it is not one word.
+    Such a word is usually an option of a program that otherwise only reads. 0: the cause is not a single word.
     """
     at = [found.start() for found in _WORD.finditer(line)]
     outer = commands[0].words if commands else []
@@ -424,7 +423,7 @@ def _does_more(words: list[str]) -> bool:
 
 
 def managed() -> list[Rule]:
-    """Return the administrator's rules. Raise HookError if an account other than root could have written the file."""
+    """Return the administrator's rules. Raises `HookError` if they are invalid, or another account could write them."""
     file = presence.MANAGED
     found = settings(file)
     if found and not private_files.owned_by_root(file):
@@ -433,7 +432,7 @@ def managed() -> list[Rule]:
 
 
 def person() -> list[Rule]:
-    """Return the user's own rules. Raise HookError if another account could have written the file."""
+    """Return the user's own rules. Raises `HookError` if they are invalid, or another account could write them."""
     file = places.settings_file()
     found = settings(file)
     if found and (other := private_files.writable_by_others(file)):
@@ -442,7 +441,7 @@ def person() -> list[Rule]:
 
 
 def settings(file: str) -> dict[str, Any]:
-    """Return the settings in a file; none without one. Raise HookError if it is unreadable: it may hold denials."""
+    """Return the settings in a file; empty if there is none. Raises `HookError` if it is unreadable, as it may deny."""
     try:
         with open(file, "rb") as stream:
             return tomllib.load(stream)

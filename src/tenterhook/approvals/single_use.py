@@ -1,11 +1,11 @@
-"""Approvals of one call, where nobody can be asked: the refusal names an id, and the user runs `tenterhook allow ID`.
+"""Approvals of a single call if nobody can be asked: the refusal names an ID, and the user runs `tenterhook allow ID`.
 
-Each refused call is a private file `ID.HASH.STATE` in the state directory; the hash covers everything that an approval
-is bound to. `allow` renames it from `asked` to `allowed`, the call itself from `allowed` to `used`: of two simultaneous
-equal calls, one succeeds. A file's time is that of its last change of state.
+Each refused call is a private file `ID.HASH.STATE` in the state directory; the hash covers all that an approval is
+bound to. `allow` renames the file from `asked` to `allowed`, and the call from `allowed` to `used`, so that of two
+equal calls at the same time only one succeeds. A file's time is that of its last change of state.
 
-The name alone permits nothing: `allow` adds a proof, an HMAC of the id, the hash, the end and the file's identity, with
-a key that agents may not read. A renamed or copied file has no valid proof, and a used file no longer has one.
+The name alone permits nothing: `allow` adds a proof to the file, an HMAC of the ID, the hash, the expiry and the file's
+identity, with a key that agents may not read. It does not fit a copied file, and is removed from a used one.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ KEY = "approval.key"  # in the state directory
 ASKED, ALLOWED, USED, EXPIRED = "asked", "allowed", "used", "expired"
 WAITS = 3600.0  # seconds in which a refused call can be allowed
 LASTS = 600.0  # seconds in which an allowed call can be made
-_KEPT = 86400.0  # seconds that a file is kept, to explain what happened to an id
+_KEPT = 86400.0  # seconds that a file is kept, so that the state of an ID can be reported
 _MOST = 200  # files
 _LARGEST = 1 << 20  # characters of a call; a larger one cannot be allowed
 _LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"
 _LENGTH = 8  # letters of an id
-_LABELS = ("description", "justification")  # of a shell's input: texts for people, which models rephrase each time
+_LABELS = ("description", "justification")  # keys of a shell's input with texts for people, which models reword
 
 
 class RefusedCall(NamedTuple):
@@ -53,7 +53,7 @@ class RefusedCall(NamedTuple):
 
 
 def record(call: Call, why: str | None) -> str | None:
-    """Record a call that is refused, and return its id; None if that is not possible."""
+    """Record a refused call, and return its ID; None if that is not possible."""
     directory = _directory()
     call = call._replace(tool_input=light_json.plain(call.tool_input), more={})
     data = _as_json(call, why)
@@ -71,13 +71,13 @@ def record(call: Call, why: str | None) -> str | None:
             os.unlink(oldest.path)
         name = _fresh_id()
         places.replace_file(os.path.join(directory, f"{name}.{_hash(call)}.{ASKED}"), data.encode())
-    except OSError:  # the refusal stands without an id
+    except OSError:  # the refusal has no ID then
         return None
     return name
 
 
 def how_to_allow(name: str) -> str:
-    """Return the end of the reason for a refusal: how the user allows the call with this id."""
+    """Return the last sentence of a refusal: how the user permits the call with this ID."""
     return (
         "To allow exactly this call once when it is retried, the user runs in a terminal outside the agent: "
         f"tenterhook allow {name}"
@@ -85,18 +85,18 @@ def how_to_allow(name: str) -> str:
 
 
 def decide(case: ApprovalCase, call: Call) -> tuple[Ruling, str | None]:
-    """Return what the policy decides, and the id of the approval that this consumes, or None."""
+    """Return the policy's ruling, and the ID of the approval that it has used up, or None."""
     ruling = policy.decide(case._replace(is_allowed=True))
-    if ruling.by != "allow":  # none is needed, or none counts
+    if ruling.by != "allow":  # no approval is needed, or none counts
         return ruling, None
     found = allowed(call)
     if found is not None and use(found):
         return ruling, found.id
-    return policy.decide(case), None  # even if an equal call was first
+    return policy.decide(case), None  # also if an equal call has used it before
 
 
 def find(name: str) -> RefusedCall | None:
-    """Return the call with this id, or None."""
+    """Return the call with this ID, or None."""
     return next((found for each in _files() if each.id == name and (found := each.read()) is not None), None)
 
 
@@ -123,7 +123,7 @@ def allowed(call: Call) -> RefusedCall | None:
 
 
 def use(refused: RefusedCall) -> bool:
-    """Consume an approval; return whether no other call did so before."""
+    """Use up an approval; return False if another call did so before."""
     return _move(refused, ALLOWED, USED) and _rewrite(refused, USED, lambda identity: {})
 
 
@@ -135,7 +135,7 @@ class _File(NamedTuple):
     since: float
 
     def read(self) -> RefusedCall | None:
-        """Return the call; None if the file is not ours alone, is for another call, or lacks a valid proof."""
+        """Return the call; None if another account could write the file, or its hash or proof is wrong."""
         data = private_files.read(self.path)
         try:
             found = light_json.loads((data or b"").decode())
@@ -152,7 +152,7 @@ class _File(NamedTuple):
 
 
 def _files(of: str | None = None) -> Iterator[_File]:
-    """Yield all files, or those of calls with this hash, with the state `expired` where time is over."""
+    """Yield all files, or those with the hash `of`; the state is `expired` if their time is over."""
     directory = _directory()
     try:
         names = os.listdir(directory)
@@ -175,7 +175,7 @@ def _move(refused: RefusedCall, before: str, after: str) -> bool:
     """Change the state of a call; return False if another process was first."""
     path = os.path.join(_directory(), f"{refused.id}.{_hash(refused.call)}.")
     try:
-        os.utime(path + before)  # first: with the new state and the old time it would look expired
+        os.utime(path + before)  # first, since it would look expired with the new state and the old time
         os.rename(path + before, path + after)
     except OSError:
         return False
@@ -183,13 +183,13 @@ def _move(refused: RefusedCall, before: str, after: str) -> bool:
 
 
 def _rewrite(refused: RefusedCall, state: str, more: Callable[[list[int]], dict[str, Any]]) -> bool:
-    """Rewrite a call in place with more fields; return False if its file does not exist."""
+    """Rewrite a call's file in place, with more fields; return False if there is no such file."""
     path = os.path.join(_directory(), f"{refused.id}.{_hash(refused.call)}.{state}")
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         with open(descriptor, "wb") as file:
             data = _as_json(refused.call, refused.why, **more(_identity(os.fstat(descriptor))))
-            file.truncate(0)  # hard links lose the proof as well
+            file.truncate(0)  # in place, so that hard links lose the proof too
             file.write(data.encode())
     except OSError:
         return False
@@ -201,7 +201,7 @@ def _identity(found: os.stat_result) -> list[int]:
 
 
 def _proof(name: str, call_hash: str, until: float, identity: list[int], *, is_first: bool = False) -> str:
-    """Return the proof that only `allow` can write to a file; empty without a key, which the first use creates."""
+    """Return the HMAC that only `allow` can write to a file; empty if there is no key. `is_first` creates the key."""
     import hmac
 
     path = os.path.join(places.state(), KEY)

@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
 
 class Surface(Protocol):
-    """Where a person is asked.
-
-    When cancelled, it withdraws the question; the cancellation carries the `Answer` that another surface gave. If a
-    person had answered here before that, it returns that earlier answer, which is the one that counts.
-    """
+    """A place where people are asked, such as a terminal or the hub."""
 
     async def ask(self, request: Request) -> Answer | None:
-        """Return the answer, or None if there will be none here."""
+        """Return the answer, or None if there will be none here.
+
+        On cancellation, which carries the `Answer` of another surface, withdraw the question. If it had been answered
+        here before, return that answer instead of raising: it counts.
+        """

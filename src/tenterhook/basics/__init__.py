@@ -1,1 +1,1 @@
-"""Small tools that everything else stands on; most import next to nothing."""
+"""Small tools that all other packages use; most import next to nothing."""

@@ -1,6 +1,6 @@
-"""Marks of the agents that Tenterhook guards: processes below a marked one may not weaken the protection.
+"""Marks the processes of agents that Tenterhook guards: processes below them may not weaken the protection.
 
-The marks are in a directory that no variable moves: `/run/user/UID/tenterhook`, else `/tmp/tenterhook-UID`.
+The marks are in a directory that no variable can move: `/run/user/UID/tenterhook`, else `/tmp/tenterhook-UID`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _FIRST = "first"  # the file with the time at which the first agent was marked
-_INITIAL = "pid:[4026531836]"  # the kernel's number of the PID namespace in which all processes are seen
+_INITIAL = "pid:[4026531836]"  # the initial PID namespace, in which all processes are visible
 
 
 class Unsafe(OSError):
@@ -26,7 +26,7 @@ class Unsafe(OSError):
 
 
 def mark(process: processes.Process | str) -> None:
-    """Mark a running agent, given as a process or in its written form, and record its hook and trust directories."""
+    """Mark a running agent, given as a process or its name in marks, and record its directories of hooks and trust."""
     directory = places.marks()
     file = os.path.join(directory, str(process))
     if os.path.exists(file):
@@ -70,10 +70,10 @@ def _pid(name: str) -> str:
 
 
 class _Marks(NamedTuple):
-    """The marks of agents, by process."""
+    """The marks of agents that may be our ancestors."""
 
     here: dict[str, dict[str, Any]]  # in our PID namespace
-    is_one_elsewhere: bool  # in a namespace from which we may have been started
+    is_one_elsewhere: bool  # there is one in another namespace, from which we may have been started
 
 
 def _marks(above: Iterable[processes.Ancestor]) -> _Marks:
@@ -95,16 +95,16 @@ def _marks(above: Iterable[processes.Ancestor]) -> _Marks:
 
 
 def _roots(above: Iterable[processes.Ancestor]) -> list[str]:
-    """Return our root directory and those of ancestors in another mount namespace: ours may hide the marks."""
+    """Return our root directory, and those of ancestors in other mount namespaces, since ours may hide the marks."""
     own = _link("/proc/self/ns/mnt")
     others = {_link(f"/proc/{each.process.pid}/ns/mnt"): f"/proc/{each.process.pid}/root" for each in above}
     return ["", *(root for namespace, root in others.items() if namespace and namespace != own)]
 
 
 def _directories() -> list[str]:
-    """Return the directories of this account's marks, also those used before `/run/user/UID` existed or after.
+    """Return the directories of this account's marks, including the one used while `/run/user/UID` did not exist.
 
-    In a user namespace the account has another number: only the owner of a directory tells whose it is.
+    In a user namespace, the account's number differs: only the owner of a directory tells whose it is.
     """
     own, user = places.marks(), os.getuid()
     if not _has_all_accounts():
@@ -114,7 +114,7 @@ def _directories() -> list[str]:
 
 
 def _all_directories() -> Iterator[str]:
-    """Yield the directories of every account's marks, also such that others have made."""
+    """Yield the directories of all accounts' marks."""
     for name in _listed("/tmp"):  # noqa: S108
         if name.startswith("tenterhook-"):
             yield f"/tmp/{name}"  # noqa: S108
@@ -137,7 +137,7 @@ def _owner(path: str) -> int | None:
 
 
 def _agent_of_another(above: Iterable[processes.Ancestor]) -> str | None:
-    """For root: return the mark of an ancestor that is another account's agent, as below `sudo`."""
+    """For root, return the mark of an ancestor that is another account's agent, as below `sudo`; else None."""
     others = [each for each in _all_directories() if _owner(each)] if os.getuid() == 0 else []
     for each in above if others else ():
         name, user = str(each.process), _owner(f"/proc/{each.process.pid}")
@@ -169,7 +169,7 @@ def _is_on_root(directory: str) -> bool:
 
 
 def _start() -> str:
-    """Identify this boot of the machine or start of its container: each creates its devices anew."""
+    """Return an ID of this boot of the machine or start of the container, each of which creates its devices anew."""
     try:
         found = os.stat("/dev/null")
     except OSError:
@@ -178,7 +178,7 @@ def _start() -> str:
 
 
 def stay_with_agent() -> None:
-    """Below a guarded agent, use the agent's directories of hooks, trust and state, whatever variables say."""
+    """Below a guarded agent, use the agent's directories of hooks, trust and state instead of those of variables."""
     above = processes.lineage(os.getpid())
     try:
         marks = _marks(above).here
@@ -193,9 +193,9 @@ def stay_with_agent() -> None:
 
 
 def _nearest(above: Iterable[processes.Ancestor], marks: dict[str, dict[str, Any]]) -> str | None:
-    """The name of the mark of the nearest marked ancestor.
+    """Return the name of the nearest marked ancestor's mark, or None.
 
-    In another time namespace the start times differ from the recorded ones, so process IDs are compared.
+    In another time namespace, start times differ from the recorded ones, so only process IDs are compared.
     """
     by_number = {_pid(name): name for name in marks} if _has_other_times() else {}
     for each in above:
@@ -216,11 +216,11 @@ class Refusal(NamedTuple):
 
     why: str
     remedy: str
-    is_below: bool = False  # it certainly is below an agent; else that cannot be excluded
+    is_below: bool = False  # it is certainly below an agent; else it may be
 
 
 def refusal() -> Refusal | None:
-    """Return a refusal if this process runs below a guarded agent, or hides whether it does; else None."""
+    """Return a refusal if this process runs below a guarded agent, or that cannot be excluded; else None."""
     outside = "run it yourself, in a terminal outside the agent"
     if sys.platform == "linux" and not os.path.exists("/proc/self/stat"):
         return Refusal("cannot tell whether an agent called it: /proc is missing", "mount /proc, or " + outside)
@@ -258,15 +258,15 @@ def _link(path: str) -> str | None:
 
 
 def _has_caller_in_other_namespace(above: Iterable[processes.Ancestor]) -> bool:
-    """Whether an ancestor is in another user namespace; the kernel hides which one if it contains ours.
+    """Whether an ancestor is in another user namespace, whose number the kernel hides if it contains ours.
 
-    In a user namespace of its own a process can hide files, such as the marks, from itself.
+    In a new user namespace, a process can hide files, such as the marks, from itself.
     """
     if _has_all_accounts():
         return False
     own, user = _link("/proc/self/ns/user"), os.getuid()
     for each in above:
-        if each.process.pid == 1:  # of a container; with more rights than ours, its namespace is hidden
+        if each.process.pid == 1:  # of a container: it may have more rights than we, which hides its namespace
             continue
         found = _link(f"/proc/{each.process.pid}/ns/user")
         if found != own and (found is not None or _owner(f"/proc/{each.process.pid}") == user):
@@ -275,18 +275,18 @@ def _has_caller_in_other_namespace(above: Iterable[processes.Ancestor]) -> bool:
 
 
 def _is_alone_in_namespace() -> bool:
-    """Whether our user namespace has at most one account, as after `unshare -r`; containers have more."""
+    """Whether our user namespace maps at most one account, as after `unshare -r`; containers map more."""
     found = _uid_map()
     return found is not None and sum(int(line[2]) for line in found) <= 1
 
 
 def _has_all_accounts() -> bool:
-    """Whether we are in the initial user namespace, in which accounts have their own numbers."""
+    """Whether we are in the initial user namespace, where the numbers of accounts are not mapped."""
     return _uid_map() in (None, [["0", "0", "4294967295"]])
 
 
 def _uid_map() -> list[list[str]] | None:
-    """Return the ranges of our user namespace: first number inside, first number outside, length."""
+    """Return the ranges of our user namespace (first number inside, first outside, length); None if unknown."""
     try:
         with open("/proc/self/uid_map", encoding="ascii") as file:
             return [line.split() for line in file]
@@ -294,7 +294,7 @@ def _uid_map() -> list[list[str]] | None:
         return None
 
 
-# Programs that start a session, or what a person scheduled; those of the first kind run as root.
+# Programs that start sessions or scheduled commands; those of the first kind run as root.
 _STARTERS_OF_ROOT = frozenset(("sshd", "sshd-session", "login", "cron", "crond", "atd", "anacron"))
 _STARTERS = frozenset(("tmux: server", "screen", "mosh-server"))
 _INITS = frozenset(
@@ -303,9 +303,9 @@ _INITS = frozenset(
 
 
 def _is_orphan(above: Sequence[processes.Ancestor], marks: Iterable[str]) -> bool:
-    """Whether the ancestors end at init, without a terminal, a login, a schedule, a service or a container's start.
+    """Whether our ancestors end at init, without a terminal, login, scheduler, service or container entry point.
 
-    Only a process that started after an agent was marked can have been left behind by one.
+    Such a process may be a child of an agent's process that has ended, if it started after an agent was marked.
     """
     since = _since_first(places.marks())
     if since is None or not above or above[-1].process.pid != 1:  # entered from outside, as `docker exec` does
@@ -321,7 +321,7 @@ def _is_orphan(above: Sequence[processes.Ancestor], marks: Iterable[str]) -> boo
     if top is None or not top.session or int(top.process.started) < since:
         return False
     if above[-1].name not in _INITS and not any(_is_alive(name) for name in marks):
-        return False  # a container's script or job runner, which runs one thing after another
+        return False  # below a container's entry-point script or job runner
     return not _is_service(top.process.pid)
 
 
@@ -335,7 +335,7 @@ def _is_service(pid: int) -> bool:
 
 
 def _since_first(directory: str) -> int | None:
-    """Return when the first agent was marked, in clock ticks since boot; None if none was since then."""
+    """Return when the first agent since boot was marked, in clock ticks; None if there was none."""
     try:
         with open(os.path.join(directory, _FIRST), encoding="ascii") as file:
             boot, ticks = file.read().split()

@@ -1,8 +1,8 @@
 """The caller of an event: the process that waits for the answer, and its variables, which a repository may have set.
 
-Without the daemon that is this process; the daemon answers other processes, and makes a `Caller` for each.
+Without the daemon, that is this process; the daemon answers other processes, and makes a `Caller` for each.
 
-Nothing is imported here that slows down the start of the bridge.
+Imports nothing that would slow down the start of the bridge.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from ..engine.runner import Cancel
 
-# The plain dict behind `os.environ`: each event copies it, and through the mapping that takes eighty times as long.
+# The plain dict behind `os.environb`, which each event copies: copying the mapping takes eighty times as long.
 _VARIABLES: MutableMapping[bytes, bytes] = getattr(os.environb, "_data", os.environb)
 
 
 class Caller:
-    """The process that an event is answered for; without arguments, this process, started by a person."""
+    """The process that an event is answered for; without arguments, this process, with trusted variables."""
 
     def __init__(
         self,
@@ -39,17 +39,17 @@ class Caller:
         self.given = given
         self.cancel = cancel
         self.make_ready = make_ready
-        self.record: Mapping[str, Any] = {}  # of its installation
+        self.record: Mapping[str, Any] = {}  # of the installation that it belongs to
         self._inherited: Mapping[bytes, bytes] | None = None
 
     @property
     def is_another(self) -> bool:
-        """Whether it is not this process."""
+        """Whether the caller is a process other than this one."""
         return self._pid is not None
 
     @property
     def pid(self) -> int:
-        """The process whose ancestors count."""
+        """The ID of the process whose ancestors count."""
         return self._pid or os.getpid()
 
     def environ(self) -> Mapping[bytes, bytes]:
@@ -67,7 +67,7 @@ class Caller:
         self.given, self.record, self._inherited = given, record, None
 
     def interpreters(self) -> Mapping[str, str]:
-        """Return the files of interpreters by their names, as `install` found them; none without a record."""
+        """Return the paths of interpreters by name, as `install` found them; empty without a record."""
         found: Mapping[str, str] = self.record.get("interpreters", {})
         return found
 
@@ -84,7 +84,7 @@ class Caller:
 THIS = Caller()  # this process, with its own variables
 
 
-# The variables that our own processes keep from an agent: language, time zone, account.
+# The variables of an agent that our own processes keep: language, time zone, account.
 _KEPT = frozenset((b"LANG", b"LANGUAGE", b"LOGNAME", b"TZ", b"USER"))
 
 
@@ -100,7 +100,7 @@ def drop_untrusted_env() -> Caller:
 
 
 def restore_trusted_env(caller: Caller, record: Mapping[str, Any]) -> None:
-    """Set the person's own variables, as `install` recorded them, in place of those that were dropped."""
+    """Set the user's own variables, as `install` recorded them, in place of those that were dropped."""
     from . import env_policy
 
     given = caller.given or {}
@@ -116,7 +116,7 @@ SHELLS = frozenset(
         *(b"fish", b"nu", b"pwsh", b"elvish", b"xonsh", b"osh", b"ysh"),
     )
 )
-# Programs that are no agents: they run the shell of a person who tries the entry by hand, or scheduled commands.
+# Programs that are not agents: they start a user's shell, in which an entry may be tried, or scheduled commands.
 _NO_AGENTS = frozenset(
     (
         *(b"sshd", b"sshd-session", b"dropbear", b"login", b"su", b"sudo", b"doas", b"runuser", b"cron", b"crond"),
@@ -128,7 +128,7 @@ _NO_AGENTS = frozenset(
 
 
 def agent_above(pid: int) -> str | None:
-    """Return the agent's process above one, as `agent_marks` names it; None below a person's shell, or if unknown."""
+    """Return the agent above a process, as named in its mark; None below a user's shell, or if there is none."""
     process, session = pid, b""
     try:
         while process > 1 or (process == 1 and _is_in_container()):  # an agent may be the first process of a container
@@ -137,9 +137,9 @@ def agent_above(pid: int) -> str | None:
             fields = tail.split()
             name = head.partition(b"(")[2]
             if session not in (b"", fields[3]):
-                return None  # what we came from has been moved below this process: the one that started it has ended
+                return None  # the process that started ours has ended, and ours was moved below this one
             if name in _NO_AGENTS or (name in SHELLS and fields[4] != b"0" and int(fields[3]) == process):
-                return None  # a shell that leads the session of a terminal is a person's
+                return None  # a shell that leads the session of a terminal is a user's
             if process != pid and name not in SHELLS:
                 return f"{process}.{fields[19].decode()}"
             session = fields[3] if int(fields[3]) != process else b""  # only its leader has left its parent's session

@@ -1,4 +1,4 @@
-"""Text made safe to display: nothing in it moves the cursor, changes colours or reverses the direction."""
+"""Makes text safe to display: nothing in it moves the cursor, changes colours or reverses the direction."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _KEPT = "\n\t"
-_LAST_LINES = 5  # of what a failed hook wrote to stderr
+_LAST_LINES = 5  # of a failed hook's stderr that are shown
 _LONGEST_LINE = 400  # characters
 # Invisible characters of other categories: fillers, blanks, selectors, joiners.
 _BLANKS = frozenset(
@@ -21,19 +21,19 @@ LEFT_OUT = "…"
 
 
 def is_hidden(char: str) -> bool:
-    """Whether a character is invisible or changes how others are shown."""
+    """Whether a character is invisible, or changes how other characters are shown."""
     return char != " " and (unicodedata.category(char) in _HIDDEN or ord(char) in _BLANKS)
 
 
 def visible(text: str) -> str:
-    """The text with control, escape, bidirectional and blank characters written out as escapes."""
+    """Return the text with hidden characters as escapes, except line breaks and tabs."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_escape(char) if is_hidden(char) and char not in _KEPT else char for char in text)
 
 
 def one_line(text: str) -> str:
-    """The same on one line: line breaks and tabs are escaped too."""
+    """Return the text on one line: hidden characters, line breaks and tabs as escapes."""
     return visible(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
@@ -43,19 +43,19 @@ def listed(names: Sequence[str]) -> str:
 
 
 def text_of(data: bytes) -> str:
-    """The text of a file, without loss: a byte that is not UTF-8 becomes a character that `visible` writes out."""
+    """Return the text of a file without loss: a byte that is not UTF-8 becomes a character that `visible` escapes."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text, with their newlines. Only a newline ends a line; form feeds and U+2028 do not."""
+    """Return the lines of a text, with their newlines. Only a newline ends a line; form feeds and U+2028 do not."""
     lines = [line + "\n" for line in text.split("\n")]
     lines[-1] = lines[-1][:-1]
     return lines if lines[-1] else lines[:-1]
 
 
 def with_stderr(said: str, stderr: str) -> str:
-    """Why a hook failed, followed by the last lines of its stderr. Nothing is escaped yet."""
+    """Return why a hook failed, followed by the last lines of its stderr. Nothing is escaped."""
     lines = stderr.rstrip().splitlines()
     if not lines:
         return said
@@ -67,6 +67,6 @@ def with_stderr(said: str, stderr: str) -> str:
 
 def _escape(char: str) -> str:
     number = ord(char)
-    if 0xDC80 <= number <= 0xDCFF:  # a byte, see text_of
+    if 0xDC80 <= number <= 0xDCFF:  # a byte that is not UTF-8: see `text_of`
         return f"\\x{number - 0xDC00:02x}"
     return f"\\u{number:04x}" if 0x80 <= number <= 0xFF else char.encode("unicode_escape").decode()

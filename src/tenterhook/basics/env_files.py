@@ -1,8 +1,8 @@
 """Env files: `NAME=value` lines that pre-session hooks write for the rest of the session (PROTOCOL 5).
 
-A session's own env file is private. The one of a project (`.kimi/env`) lies in the repository, which must not set
-variables: only those of its lines count that a hook has just added, or that a hook added when an earlier session
-started. Hashes of these lines are kept in our state directory, by the file that defines the hook.
+A session's own env file is private. A project's (`.kimi/env`) is in the repository, which must not set variables: its
+lines only count if a hook has just added them, or a hook added them at the start of an earlier session. Hashes of such
+lines are kept in our state directory, by the file that defines the hook.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _ASSIGNMENT = r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)"
 
 
 def of_project(work_dir: str) -> str:
-    """Return the env file of a project, which hooks of other programs write to."""
+    """Return the env file of a project, which hooks for other programs write to."""
     return os.path.join(work_dir, ".kimi", "env")
 
 
 def lines(file: str) -> list[str]:
-    """Return the lines of an env file; the last is what follows the last line end, mostly nothing."""
+    """Return the lines of an env file; the last one is the text after the last line end, usually empty."""
     data = private_files.read_regular(file, _LONGEST)
     return [] if data is None else data.decode("utf-8", "surrogateescape").split("\n")
 
 
 def end_last_line(file: str) -> None:
-    """End the file's last line, so that the next hook's first line is a line of its own."""
+    """Add a missing line end to a file, so that the next hook's output begins on a new line."""
     try:
         with open(file, "r+b") as stream:
             if stream.seek(0, os.SEEK_END) and stream.seek(-1, os.SEEK_END) >= 0 and stream.read(1) != b"\n":
@@ -49,7 +49,7 @@ def added(old: list[str], new: list[str]) -> list[str]:
     """Return the lines of a file that were not in it before."""
     whole, rest = old[:-1], "".join(old[-1:])
     if old and len(new) >= len(old) and new[: len(whole)] == whole and new[len(whole)].startswith(rest):
-        # appended to: where the last line had no end, only what came behind it was added
+        # only appended to: if the last line had no line end, what follows it was added
         return [new[len(whole)][len(rest) :], *new[len(old) :]]
     from collections import Counter
 
@@ -64,7 +64,7 @@ def added(old: list[str], new: list[str]) -> list[str]:
 
 
 def assignment(line: str) -> tuple[str | None, str, str | None]:
-    """Return the name and value that a line sets, and why it is refused; all empty for a comment."""
+    """Return the name and value that a line sets, and why it is refused, if it is; no name and reason for a comment."""
     line = line.strip()
     if not line or line.startswith("#"):
         return None, "", None
@@ -83,13 +83,16 @@ def assignment(line: str) -> tuple[str | None, str, str | None]:
 
 
 def left_out(file: str, known: dict[str, str]) -> list[str]:
-    """Return the names that a project's env file would set to another value than the session has."""
+    """Return the names that a project's env file sets to values that the session does not have."""
     set_there = (assignment(line)[:2] for line in lines(file))
     return list(dict.fromkeys(name for name, value in set_there if name and known.get(name) != value))
 
 
 def accepted_lines(file: str, old: list[str], sources: Collection[str]) -> list[str]:
-    """Return the lines of a project's env file that count after hooks of these files have run, and store them."""
+    """Return the lines of a project's env file that count after hooks defined in `sources` have run, and store them.
+
+    `old` are the lines before the hooks have run.
+    """
     new = lines(file)
     if not new or not sources:
         return added(old, new)
@@ -101,7 +104,7 @@ def accepted_lines(file: str, old: list[str], sources: Collection[str]) -> list[
 
         with Lock(f"{directory}.lock"):
             if os.path.exists(kept_in):
-                os.utime(kept_in)  # it is in use, so that it is not forgotten
+                os.utime(kept_in)  # still in use: keep it from being removed as old
             private_files.forget_old(directory, _A_YEAR)
             return _accepted_lines(kept_in, old, new, sources)
     except OSError:  # nothing can be stored: only lines just added count
@@ -111,7 +114,7 @@ def accepted_lines(file: str, old: list[str], sources: Collection[str]) -> list[
 def _accepted_lines(kept_in: str, old: list[str], new: list[str], sources: Collection[str]) -> list[str]:
     kept = _kept(kept_in)
     known = {digest for source in sources for digest in kept.get(source, ())}
-    if known.issuperset(_digests(old[-1:])):  # a last line without an end is the hook's own: written anew, not extended
+    if known.issuperset(_digests(old[-1:])):  # a last line without its end is a hook's: it was replaced, not extended
         old = [*old[:-1], *([""] if old else [])]
     just_added = added(old, new)
     fresh, present = _digests(just_added), _digests(new)
@@ -138,7 +141,7 @@ def _kept(kept_in: str) -> dict[str, list[str]]:
 
 
 def _digests(of: Iterable[str]) -> dict[str, str]:
-    """Return lines by their hash: they may contain secrets."""
+    """Return lines by their hashes, which are stored since lines may contain secrets."""
     import hashlib
 
     texts = (line.strip() for line in of)

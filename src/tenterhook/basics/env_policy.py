@@ -1,7 +1,7 @@
 """Environment variables that decide which code a program runs, or which certificates it trusts.
 
-Agents let a repository set variables. This is the one table of those that are never taken from an agent: the launcher
-unsets them, hooks get them as they were at `install`, and hooks may not set them for each other.
+Agents let a repository set variables. The variables in this table are never taken from an agent: the launcher unsets
+them, hooks get them as they were at `install`, and hooks may not set them for each other.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-# What acts on any program as it starts, on Python, on Perl or on OpenSSL: the launcher unsets these before it starts
-# one. Not `SHELLOPTS` and `BASHOPTS`: they are read-only in bash, which would exit.
+# Variables that affect the start of any program, of Python, Perl or OpenSSL: the launcher unsets them first. Without
+# `SHELLOPTS` and `BASHOPTS`, which are read-only in bash: it would exit.
 AT_START = (
     *(b"LD_PRELOAD", b"LD_LIBRARY_PATH", b"LD_AUDIT", b"LD_BIND_NOT", b"LD_BIND_NOW", b"LD_DEBUG", b"LD_DEBUG_OUTPUT"),
     *(b"LD_DYNAMIC_WEAK", b"LD_HWCAP_MASK", b"LD_ORIGIN_PATH", b"LD_PREFER_MAP_32BIT_EXEC", b"LD_PROFILE"),
@@ -79,12 +79,12 @@ _KINDS = (
     *(b"PYENV_", b"RBENV_", b"NODENV_", b"GOENV_", b"JENV_", b"PLENV_", b"PHPENV_", b"ASDF_", b"MISE_", b"VOLTA_"),
     *(b"FNM_", b"PROTO_"),
 )
-_SECRETS = (b"_TOKEN", b"_PASSWORD", b"_SECRET", b"_API_KEY")  # they decide nothing, and must not be stored
+_SECRETS = (b"_TOKEN", b"_PASSWORD", b"_SECRET", b"_API_KEY")  # not about code, and must not be stored
 _OURS = b"TENTERHOOK_"  # set by us only
 _MOST = 512 * 1024  # bytes of an agent's variables that hooks inherit; the system allows 2 MiB for everything
 _MOST_LINKS = 40  # as in the kernel
-_MOST_SENT = 16 * 1024  # bytes of an agent's other values that hooks are sent; escaping makes them six times as many
-CHAIN = b"TENTERHOOK_CHAIN"  # used as far as the ancestors of the process confirm it
+_MOST_SENT = 16 * 1024  # bytes of an agent's differing values that hooks are sent; escapes may take six times as much
+CHAIN = b"TENTERHOOK_CHAIN"  # only links that the ancestors of the process confirm are used
 
 
 def is_from_record(name: bytes) -> bool:
@@ -100,7 +100,7 @@ def of_person(environ: Mapping[bytes, bytes]) -> Iterator[tuple[str, str]]:
 
 
 def for_own_process(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of a caller that a background process of ours gets."""
+    """Return the variables of a caller that our background processes get."""
     return {
         name: value
         for name, value in environ.items()
@@ -137,7 +137,7 @@ def inherited(given: Mapping[bytes, bytes], record: Mapping[str, Any], directory
 
 
 def recorded(given: Mapping[bytes, bytes], record: Mapping[str, Any]) -> dict[bytes, bytes]:
-    """Return the variables of a record; one of an earlier version has no `HOME` and no `XDG_*`."""
+    """Return the variables of a record, with `HOME` and `XDG_*`, which records of earlier versions lack."""
     home = record["home"]
     found = {"HOME": home}
     for kind, usual in (("config", ".config"), ("state", ".local/state/tenterhook"), ("cache", ".cache/tenterhook")):
@@ -156,9 +156,9 @@ def recorded(given: Mapping[bytes, bytes], record: Mapping[str, Any]) -> dict[by
 
 
 def changed(given: Mapping[bytes, bytes], made: Mapping[bytes, bytes]) -> dict[str, str | bool | None]:
-    """Return the agent's values of variables that differ in its hooks, None for one that the agent has not set.
+    """Return the agent's values of variables that hooks get with another value; None for one that it has not set.
 
-    A value that is too long is given as True; if there are too many variables, `*` stands for all names.
+    A value that is too long is True; if there are too many variables, the result is `{"*": True}`.
     """
     found: dict[str, str | bool | None] = {}
     left = _MOST_SENT
@@ -183,7 +183,7 @@ def absolute_only(path: bytes) -> bytes:
 
 
 def _path(recorded: bytes, given: bytes, project: bytes | None) -> bytes:
-    """Return the recorded `PATH`, then the agent's entries outside the project; recorded ones inside it come last."""
+    """Return the recorded `PATH`, then the agent's entries outside the project, then recorded ones inside it."""
     known = recorded.split(b":")
     more = [each for each in given.split(b":") if each.startswith(b"/") and each not in known]
     more = [each for each in more if not _is_of_process(each)]
@@ -195,7 +195,7 @@ def _path(recorded: bytes, given: bytes, project: bytes | None) -> bytes:
 
 
 def _is_of_process(place: bytes) -> bool:
-    """Whether a path leads through `/proc` or `/dev`: `/proc/self/cwd` is another directory for each process."""
+    """Whether a path leads through `/proc` or `/dev`, as `/proc/self/cwd`, which differs between processes."""
     names, at, links = place.split(b"/")[::-1], b"", 0
     while names:
         name = names.pop()
@@ -224,7 +224,7 @@ def _is_inside(place: bytes, directory: bytes) -> bool:
 
 
 def _project(directory: str, home: str) -> bytes | None:
-    """Return the repository of a directory, else the directory; None for the home and directories above it."""
+    """Return the repository around a directory, else the directory; None for the home and directories above it."""
     path = os.path.realpath(directory)
     ends = ("/", os.path.realpath(home))
     while path not in ends:

@@ -1,4 +1,4 @@
-"""How long a search with a regular expression may take: an upper bound, in steps of a backtracking engine."""
+"""An upper bound of the time that a search with a regular expression takes, in steps of a backtracking engine."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _MOST_STEPS = 1_000_000
 
 
 class Shape(NamedTuple):
-    """What the cost of a search depends on, branch by branch."""
+    """The parts of an expression that determine the cost of a search."""
 
     branches: tuple[Branch, ...]
     nested: bool  # a repetition of something that repeats or branches
 
 
 class Branch(NamedTuple):
-    """One alternative: in how many ways it can match at one position, without its unlimited repetitions."""
+    """One alternative; `ways` is in how many ways it can match at one position, without its unlimited repetitions."""
 
     ways: float
     repeated: tuple[str, ...]  # each atom that may repeat more than a few times
@@ -30,14 +30,14 @@ class Branch(NamedTuple):
 
 @cached(maxsize=4096)
 def shape(expression: str) -> Shape:
-    """Return an upper bound of an expression's cost, for both dialects."""
+    """Return the shape of an expression, for both dialects; one that is not analysed counts as nested."""
     if re.search(r"\(\?(?:#|\(|[a-zA-Z]*x)", expression):  # comments, conditionals, verbose mode: not analysed
         return Shape((Branch(1, ()),), True)
     branches: list[Branch] = []
     ways = 1.0
     repeated: list[str] = []
     nested = False
-    groups: list[bool] = []  # for each open group: does it repeat or branch inside?
+    groups: list[bool] = []  # for each open group, whether something in it repeats or branches
     atom, complex_atom = "", False
     for kind, text in _tokens(expression):
         if kind == "(":
@@ -110,18 +110,18 @@ _ESCAPE = re.compile(r"\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|x..|u....|k<\w*>|.)", re.DO
 
 
 def is_exponential(expression: str) -> bool:
-    """Whether the search can take exponential time."""
+    """Whether searching for an expression can take exponential time."""
     return shape(expression).nested
 
 
 def is_linear(expression: str) -> bool:
-    """Whether the search takes a constant number of steps at each position of a text."""
+    """Whether searching for an expression takes a constant number of steps at each position of a text."""
     branches, nested = shape(expression)
     return not nested and len(branches) <= _FEW and all(branch == Branch(1, ()) for branch in branches)
 
 
 def is_quick(expression: str, length: int) -> bool:
-    """Whether searching any text of this length is certainly quick."""
+    """Whether searching any text of this length for an expression is certainly quick."""
     branches, nested = shape(expression)
     if nested:
         return length == 0
@@ -134,7 +134,7 @@ def is_quick(expression: str, length: int) -> bool:
 
 
 def is_quick_for(expression: str, texts: Sequence[str], most_steps: float = _MOST_STEPS) -> bool:
-    """The same for these texts: a repetition matches in no more ways than its atom's longest run in them."""
+    """Whether searching these texts is quick, as a repetition is bounded by the longest run of its atom in them."""
     branches, nested = shape(expression)
     if nested:
         return False

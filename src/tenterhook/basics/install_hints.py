@@ -1,7 +1,7 @@
 """The command that installs an extra's packages into this copy of Tenterhook.
 
-pipx, uv and pip each keep an environment in their own way, and this copy may come from an index, a wheel or a checkout:
-its requirements are installed by name wherever that works, since its source may no longer exist.
+pipx, uv and pip manage environments differently, and this copy may come from an index, a wheel or a checkout. Its
+requirements are installed by name if that works, since the source may no longer exist.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def install_command(extra: str) -> str:
 
 
 def _uv_tool(extra: str, receipt: str) -> list[str]:
-    """Return the command for a tool of uv; if it cannot be repeated, one that installs into its environment."""
+    """Return the command for a tool of uv: one that installs it with the extra, or one that adds to its environment."""
     try:
         again = _uv_tool_again(extra, receipt)
     except (OSError, AttributeError, KeyError, TypeError, ValueError):  # a receipt that another version of uv wrote
@@ -41,7 +41,7 @@ def _uv_tool(extra: str, receipt: str) -> list[str]:
 
 
 def _uv_tool_again(extra: str, receipt: str) -> list[str] | None:
-    """Return the tool's installation with the extra added, or None: uv makes its environment anew."""
+    """Return the command that installs the tool anew with the extra added; None if that cannot be determined."""
     with open(receipt, "rb") as file:
         ours, *others = tomllib.load(file)["tool"]["requirements"]
     if not all(map(_is_plain, others)):
@@ -60,7 +60,7 @@ def _uv_tool_again(extra: str, receipt: str) -> list[str] | None:
 
 
 def _is_plain(requirement: dict[str, Any]) -> bool:
-    """Whether a requirement is given by name, from an index."""
+    """Whether a requirement is only a name from an index, with extras and versions."""
     return requirement.keys() <= {"name", "extras", "specifier"}
 
 
@@ -88,12 +88,12 @@ def _pip() -> list[str]:
 
     in_venv = sys.prefix != sys.base_prefix
     if not in_venv and os.path.exists(os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")):
-        command.append("--break-system-packages")  # as it was for Tenterhook itself
+        command.append("--break-system-packages")  # which was needed for Tenterhook itself
     return command
 
 
 def _what(extra: str) -> list[str]:
-    """Return what pip installs: an editable checkout with its extra, else the packages by name."""
+    """Return pip's arguments: an editable checkout with the extra, else the packages by name."""
     if _distribution() is None and os.path.exists(os.path.join(_SOURCE, "pyproject.toml")):
         return ["-e", f"{_SOURCE}[{extra}]"]
     source = _local_source()
@@ -104,7 +104,7 @@ def _what(extra: str) -> list[str]:
 
 
 def _local_source() -> str | None:
-    """Return the checkout or wheel that this copy was installed from, or None if it does not exist."""
+    """Return the checkout or wheel that this copy was installed from; None if it was not, or it no longer exists."""
     url = _direct_url().get("url")
     if not isinstance(url, str) or not url.startswith("file://"):
         return None
@@ -115,7 +115,7 @@ def _local_source() -> str | None:
 
 
 def _direct_url() -> dict[str, Any]:
-    """Return what the installer recorded about the source of this copy; empty if it came from an index."""
+    """Return the installer's record of the source of this copy; empty if it came from an index."""
     found = _distribution()
     try:
         about = json.loads((found.read_text("direct_url.json") if found else None) or "{}")

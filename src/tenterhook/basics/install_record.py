@@ -1,6 +1,6 @@
-"""Reading the record that `install` writes for each agent.
+"""Reads the record that `install` writes for each agent.
 
-Nothing is imported here that slows down the start of the bridge.
+Imports nothing that would slow down the start of the bridge.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _PLACES = ("home", "config", "state", "cache")  # the record's keys for directories
-# What a record of the person adds to that of the machine: none of it concerns managed hooks.
+# Keys that a user's record adds to a managed one; none of them concerns managed hooks.
 _OF_PERSON: dict[str, type] = {
     **dict.fromkeys((*_PLACES, "data", "agent_home"), str),
     **dict.fromkeys(("environment", "steering", "interpreters"), dict),
@@ -27,13 +27,13 @@ class RecordError(Exception):
 
 
 def directories(record: dict[str, Any]) -> dict[str, str]:
-    """Return the directories that a record has, by kind."""
+    """Return the directories in a record, by kind."""
     found = {kind: record[kind] for kind in _PLACES}
-    return {**found, "data": record.get("data") or f"{found['home']}/.local/share/tenterhook"}  # not before 0.2
+    return {**found, "data": record.get("data") or f"{found['home']}/.local/share/tenterhook"}  # not in 0.1
 
 
 def managed(host: str) -> dict[str, Any] | None:
-    """Return the record of `install --managed` for an agent; None if there is none that only root can have written."""
+    """Return the record of `install --managed` for an agent; None if there is none, or others could have written it."""
     try:
         record = read(f"{places.MANAGED}/installed/{host}.json", owners=(0,))
     except RecordError:
@@ -42,10 +42,10 @@ def managed(host: str) -> dict[str, Any] | None:
 
 
 def for_account(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a managed record completed for the account that runs us.
+    """Return a managed record completed with the directories of this account.
 
-    Directories are those of the account database, or what this person's own `install` recorded there: no variable
-    of the environment counts.
+    They are below the home in the account database, or as in the record of this user's own `install` there. Variables
+    of the environment do not count.
     """
     home = places.account_home()
     usual = {
@@ -63,7 +63,7 @@ def for_account(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def read(file: str, owners: tuple[int, ...] = ()) -> dict[str, Any]:
-    """Return a record; raise `RecordError` with the reason and the remedy if it cannot be used.
+    """Return a record. Raises `RecordError` with the reason and a remedy if it cannot be used.
 
     `owners`: the accounts that may own it; without them, this account and root.
     """

@@ -1,7 +1,7 @@
-"""`re` for modules that an agent waits for: it is imported when an expression could match.
+"""`re` for modules on the path of an event, imported only if an expression could match.
 
-Importing `re` takes 6 ms, most of what starting an interpreter takes. Most expressions of guards need words that most
-shell lines do not have: such a line is judged without it. Once it is imported, these functions are those of `re`.
+Importing `re` takes 6 ms, almost as long as starting an interpreter. Most expressions of guards need words that most
+shell lines do not contain, so most lines are judged without it. Once `re` is imported, these functions are its own.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING or "re" in sys.modules:
     from re import *  # noqa: F403
 else:
-    _EQUAL_TO_ASCII = "\u0130\u0131\u017f\u212a"  # letters that expressions without case take for i, s or k
-    _NEEDED = {}  # of each expression: whether case counts, words of which it needs one
+    _EQUAL_TO_ASCII = "\u0130\u0131\u017f\u212a"  # letters that equal i, s or k if case is ignored
+    _NEEDED = {}  # for each expression, whether it ignores case, and the words of which it needs one
 
     def _imported():
         import re
@@ -58,7 +58,7 @@ else:
         return _imported().sub(expression, replacement, text, count, flags) if _may_match(expression, text) else text
 
     class compile:  # noqa: A001, N801  # as `re.compile`
-        """A pattern that is compiled when it is needed first."""
+        """A pattern that is compiled when it is first used."""
 
         def __init__(self, expression, flags=0):
             self._given = expression, flags

@@ -1,7 +1,7 @@
-"""JSON on the path of an event: reading, writing, and any Python value as plain JSON or as text.
+"""JSON on the path of an event: reads it, writes it, and converts any Python value to plain JSON or text.
 
-`json` imports `re`, which doubles the start of an interpreter, so only its parts written in C are used.
-The results are those of `json`; where its parts in C are missing or changed, it is used itself.
+`json` imports `re`, which doubles the start of an interpreter, so only its C accelerators are used. The results are
+those of `json`, which is used itself if the accelerators are missing or have changed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ except (ImportError, AttributeError, TypeError):  # another implementation or ve
 
 
 def loads(text: str) -> Any:
-    """Return the value of a JSON text; raise `ValueError`, or `RecursionError` if it nests too deeply."""
+    """Return the value of a JSON text. Raises `ValueError`, or `RecursionError` if it nests too deeply."""
     if _scan is None:
         import json
 
@@ -88,15 +88,15 @@ _LONGEST_INTEGER = 10_000  # bits
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """Return the value as plain JSON: models and dataclasses as objects, anything else as its string form.
+    """Return the value as plain JSON: models and dataclasses as objects, values of other types as strings.
 
-    Raises `BadEvent` for a value that nests deeper than the parsers of hooks read.
+    Raises `BadEvent` for a value that nests too deeply for the parsers of hooks.
     """
     kind = type(value)
     if kind is str or kind is bool or value is None:
         return value
     if depth > _DEEPEST:
-        from ..errors import BadEvent  # most events need it not, and an agent waits
+        from ..errors import BadEvent  # rarely needed
 
         raise BadEvent("a value nests too deeply to be sent to a hook", f"keep it under {_DEEPEST} levels")
     if isinstance(value, dict):
@@ -104,9 +104,9 @@ def plain(value: Any, depth: int = 0) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(item, depth + 1) for item in value]
     if isinstance(value, float):
-        return float(value) if value - value == 0 else str(value)  # JSON has no nan and no infinities
+        return float(value) if value - value == 0 else str(value)  # JSON has no NaN and no infinities
     if isinstance(value, int):
-        # Python refuses to write a number of thousands of digits in decimal
+        # Python refuses to write integers of thousands of digits in decimal
         return int(value) if value.bit_length() < _LONGEST_INTEGER else hex(value)
     if isinstance(value, str):
         return str(value)
@@ -129,7 +129,7 @@ def _key(key: Any) -> str:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two plain values are the same JSON: unlike in Python, true is not 1."""
+    """Whether two plain values are the same JSON; unlike in Python, true is not 1."""
     return one is other or (one == other and dumps(one, sort_keys=True) == dumps(other, sort_keys=True))
 
 
@@ -160,7 +160,7 @@ def prompt_text(prompt: Any) -> str:
 
 
 def input_texts(value: Any) -> list[str]:
-    """Return each string of a tool's input, nested ones too; numbers and booleans as JSON."""
+    """Return each value of a tool's input, including nested ones, as text; numbers and booleans as JSON."""
     if value is None:
         return []
     if not isinstance(value, dict):

@@ -1,7 +1,7 @@
 """Regular expressions that are alternatives of literal words, such as `Shell`, `Write|Edit` or `^Bash$`.
 
-Most matchers are of this kind, and importing `re` costs as much as starting an interpreter. Nothing is
-imported here, and a word is a plain tuple: an index of hooks keeps them as they are.
+Most matchers are of this kind, and importing `re` takes as long as starting an interpreter. This module imports
+nothing, and a word is a plain tuple that an index of hooks can store.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _WORDS: dict[str, tuple[Word, ...] | None] = {}
 
 
 def words(expression: str) -> tuple[Word, ...] | None:
-    """Return the alternatives of an expression, or None if it has more than words. The same in both dialects."""
+    """Return the alternatives of an expression in either dialect; None if it is more than literal words."""
     if expression not in _WORDS:
         if len(_WORDS) >= _MOST_REMEMBERED:
             _WORDS.clear()
@@ -47,7 +47,7 @@ def _is_plain(text: str) -> bool:
 
 
 def search(dialect: str, expression: str) -> Callable[[str], bool] | None:
-    """Return a function that searches a text for the words; None if the expression has more than words."""
+    """Return a function that searches a text for an expression; None if it is more than literal words."""
     alternatives = words(expression)
     if alternatives is None:
         return None
@@ -70,7 +70,7 @@ def found(dialect: str, alternatives: Iterable[Word], text: str) -> bool:
 def required_words(expression: str) -> tuple[Word, ...] | None:
     """Return words of which every matching text contains at least one; None if they cannot be determined.
 
-    Most texts are ruled out by them without `re`: `git push.*--force` cannot match a text without `git push`.
+    They rule out most texts without `re`: `git push.*--force` cannot match a text without `git push`.
     """
     if "[]" in expression or "[^]" in expression:  # a class that the dialects read differently
         return None
@@ -86,11 +86,11 @@ _CLASSES = frozenset("dDwWsSbB")
 
 
 def _required(chars: list[str]) -> list[str]:
-    """Return words of which one is needed for the alternatives up to the end of a group; empty if none is known.
+    """Return words of which the alternatives up to the end of a group need one; empty if none are known.
 
-    `chars` are those of the expression from the last to the first; they are taken away. ValueError: not understood.
+    `chars` is the reversed expression, from which it removes what it reads. Raises `ValueError` for anything unknown.
     """
-    alternatives: list[list[list[str]]] = [[]]  # what each needs: one word of each list
+    alternatives: list[list[list[str]]] = [[]]  # each needs one word of each of its lists
     run = ""
     while chars and (char := chars.pop()) != ")":
         needed: list[str] = []
@@ -138,7 +138,7 @@ def _required_by_group(chars: list[str]) -> list[str]:
 
 
 def _is_count(chars: list[str]) -> bool:
-    """Read up to the closing brace; whether it is a repetition. The dialects read anything else differently."""
+    """Remove the characters up to the closing brace; return whether they are a count, the same in both dialects."""
     bounds = ""
     while chars and (char := chars.pop()) != "}":
         bounds += char

@@ -23,7 +23,7 @@ CALL_KEYS = {"tool", "input", "id"}
 
 
 class ScriptError(Exception):
-    """The script cannot go on: no turn is left, or the request is not the one it expects."""
+    """The script cannot continue: no turn is left, or the request is not the expected one."""
 
 
 class ScriptedCall(NamedTuple):
@@ -31,9 +31,9 @@ class ScriptedCall(NamedTuple):
 
     tool: str
     input: dict[str, Any] | str
-    custom: bool = False  # a freeform tool of the responses protocol: its input is text
-    namespace: str | None = None  # of the responses protocol
-    id: str | None = None  # None: one is made
+    custom: bool = False  # a freeform tool of the Responses API, whose input is text
+    namespace: str | None = None  # in the Responses API
+    id: str | None = None  # None: generated
 
 
 class Turn(NamedTuple):
@@ -42,15 +42,15 @@ class Turn(NamedTuple):
     text: str | None = None
     calls: tuple[ScriptedCall, ...] = ()
     status: int | None = None
-    when: str | None = None  # only to a request that mentions this
-    unless: str | None = None  # not to a request that mentions this
-    sticky: bool = False  # used for every such request
+    when: str | None = None  # only for requests that mention this
+    unless: str | None = None  # not for requests that mention this
+    sticky: bool = False  # used for all such requests, not only once
     delay: float = 0  # seconds before it is given
     before: Callable[[], object] | None = None  # called before the turn is given
     tokens: int = 100  # the reported length of the conversation; a high number makes an agent compact it
     output_tokens: int = 10
-    speaker: str = AGENT  # SUMMARY: for a request without tools, such as a title
-    last: bool = False  # used when all others have been: subagents end with their agent
+    speaker: str = AGENT  # SUMMARY: for requests without tools, such as for a title
+    last: bool = False  # only after all others: subagents end with their agent
     expect: str | None = None  # an expression that must be found in the request
 
 
@@ -59,7 +59,7 @@ CLOSING = {AGENT: Turn("The script is used up."), SUMMARY: Turn("<summary>A shor
 
 
 class ModelScript:
-    """The turns that are left. Safe to use from several threads."""
+    """The turns of a script that are left. Safe to use from several threads."""
 
     def __init__(self, turns: Iterable[Turn], name: str = "the script", log: str | None = None) -> None:
         """`log` is a file to which requests are written."""
@@ -71,7 +71,7 @@ class ModelScript:
 
     @classmethod
     def load(cls, path: str) -> ModelScript:
-        """Return the script in a YAML file; raise `HookError` if any part of it is wrong."""
+        """Return the script in a YAML file. Raises `HookError` if any part of it is not valid."""
         import yaml
 
         try:
@@ -86,7 +86,7 @@ class ModelScript:
         return cls(turns, path, None if log is None else os.path.join(os.path.dirname(path), str(log)))
 
     def take(self, speaker: str, body: Any) -> Turn | None:
-        """Return the first turn left for a request to a speaker, or None."""
+        """Return the first turn that is left for a request to a speaker, and remove it unless it is sticky; or None."""
         with self._lock:
             for number, turn in enumerate(self._left):
                 if turn.speaker == speaker and _suits(turn, body):
@@ -95,7 +95,7 @@ class ModelScript:
         return None
 
     def used_up(self, speaker: str) -> ScriptError:
-        """Return the error that no turn is left for a speaker."""
+        """Return the error for a speaker that has no turn left."""
         return ScriptError(f"{self.name} has no answer left for {speaker}: {self._given.get(speaker, 0)} were given")
 
     def check_expected(self, turn: Turn, sent: str) -> None:
@@ -121,7 +121,7 @@ def _suits(turn: Turn, body: Any) -> bool:
 
 
 def mentions(body: Any, text: str) -> bool:
-    """Whether a text occurs anywhere in a request, also inside JSON that is itself a string there."""
+    """Whether a text occurs anywhere in a request, including in strings that are JSON themselves."""
     whole = json.dumps(body, ensure_ascii=False)
     plain = _quoted(text)
     return any(form in whole for form in (plain, _quoted(plain), _quoted(json.dumps(text)[1:-1])))
@@ -132,7 +132,7 @@ def _quoted(text: str) -> str:
 
 
 def _turns(found: Any, path: str) -> list[Turn]:
-    """Return the turns of a file's content, by speaker, after checking all of it."""
+    """Return the turns in a file's content, by speaker. Raises `HookError` if any part is not valid."""
     if not isinstance(found, dict) or not set(found) <= {"answers", "tasks", "summaries", "log"}:
         raise HookError(f"{path} is no script", "its keys are answers, tasks, summaries and log; see docs/agent.md")
     tasks = found.get("tasks") or {}
@@ -144,7 +144,7 @@ def _turns(found: Any, path: str) -> list[Turn]:
 
 
 def turn_of(answer: Mapping[str, Any], speaker: str) -> Turn:
-    """Return the turn that an answer of a file means."""
+    """Return the turn for an answer in a file."""
     error, tokens = answer.get("error"), answer.get("tokens", {})
     text = answer.get("text") if error is None else error.get("message", "error")
     calls = (ScriptedCall(each["tool"], each.get("input", {}), id=each.get("id")) for each in answer.get("calls", ()))
@@ -190,7 +190,7 @@ def _is_expression(value: Any) -> bool:
     return True
 
 
-# The check of each part of an answer, and an example.
+# For each part of an answer, a check and an example.
 _FORMS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "calls": (
         lambda value: isinstance(value, list) and all(map(_is_call, value)),

@@ -1,6 +1,6 @@
-"""`NamedTuple`, `StrEnum` and `remembered` without `typing`, `enum` and `functools`.
+"""`NamedTuple`, `StrEnum` and `cached` without `typing`, `enum` and `functools`.
 
-Importing those three costs as much as starting an interpreter, while an agent waits. Type checkers see the originals.
+Importing those three takes as long as starting an interpreter, while an agent waits. Type checkers see the originals.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     def cached(maxsize: int) -> Callable[[_Function], _Function]: ...
 
 else:
-    from _collections import _tuplegetter  # what `collections.namedtuple` reads its fields with
+    from _collections import _tuplegetter  # the fields of `collections.namedtuple`
 
     _NOT_INHERITED = ("__annotations__", "__qualname__", "__classcell__")
     _COMPILE_AFTER = 256
@@ -38,9 +38,9 @@ else:
             return made
 
     def _constructor(made, fields, defaults):
-        """Return a `__new__` that needs no compiled function; after many instances one is compiled.
+        """Return a `__new__` that is not compiled for the class; after many instances, a compiled one replaces it.
 
-        Compiling costs as much as a hundred instances, and most classes have a few in a short process.
+        Compiling takes as long as a hundred instances, and most classes have only a few in a short process.
         """
         count = len(fields)
         left = _COMPILE_AFTER
@@ -100,7 +100,7 @@ else:
             return tuple(self)
 
     class NamedTuple(metaclass=_NamedTupleType):
-        """Subclass it with annotated fields; the result works like one of `collections.namedtuple`."""
+        """A base for classes with annotated fields, which work like those of `collections.namedtuple`."""
 
     class _StrEnumType(type):
         def __new__(cls, name, bases, namespace):
@@ -128,7 +128,7 @@ else:
             return len(cls._members)
 
     class StrEnum(str, metaclass=_StrEnumType):
-        """Subclass it with names for strings; each member is one object, equal to its string."""
+        """A base for enumerations of strings; each member is a single object, equal to its string."""
 
         __slots__ = ("name", "value")
 

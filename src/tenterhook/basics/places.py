@@ -1,4 +1,4 @@
-"""The directories of Tenterhook and its users, safe file names, and writing files there."""
+"""The directories of Tenterhook and its users, safe file names, and functions that write files there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FIXED: dict[str, str] = {}
 
 
 def home() -> str:
-    """Return the person's home, by the environment."""
+    """Return the user's home, as in the environment unless it is fixed."""
     return FIXED.get("home") or os.environ.get("HOME") or os.path.expanduser("~")
 
 
@@ -31,7 +31,7 @@ def config_home() -> str:
 
 
 def settings_file() -> str:
-    """Return the file of the person's settings."""
+    """Return the file of the user's settings."""
     return os.path.join(config_home(), "tenterhook", "config.toml")
 
 
@@ -51,7 +51,7 @@ def cache() -> str:
 
 
 def data() -> str:
-    """Return our directory for data: fetched packs."""
+    """Return our directory for data, such as fetched packs."""
     return FIXED.get("data") or _xdg("XDG_DATA_HOME", ".local/share") + "/tenterhook"
 
 
@@ -62,7 +62,7 @@ def marks() -> str:
     try:
         if os.stat(runtime).st_uid == user:
             return f"{runtime}/tenterhook"
-    except OSError:  # no session manager made it
+    except OSError:  # there is no session manager
         pass
     return f"/tmp/tenterhook-{user}"  # noqa: S108  # used only if no other account can write to it
 
@@ -80,10 +80,10 @@ def is_inside(path: str, directory: str) -> bool:
 
 
 def real_path(path: str) -> str:
-    """Return a path with its symbolic links resolved; without that, if it cannot be looked up."""
+    """Return a path with its symbolic links resolved; if that fails, only normalized."""
     try:
         return os.path.realpath(path)
-    except (OSError, ValueError):  # a link that only another account can read; no path of a file system
+    except (OSError, ValueError):  # a link that only another account can read; not a path of a file system
         return os.path.normpath(path)
 
 
@@ -116,7 +116,7 @@ def _escaped(char: str) -> str:
 
 
 def is_managed() -> bool:
-    """Whether this process installs for every account of the machine: what it writes, all of them must read."""
+    """Whether this process installs for every account of the machine, all of which must be able to read its files."""
     return FIXED.get("state") == MANAGED
 
 
@@ -126,9 +126,9 @@ def file_mode() -> int:
 
 
 def make_private(directory: str) -> None:
-    """Create a directory and its parents, mode 700 for it and for our own directories around it.
+    """Create a directory and its parents, with mode 700 for it and for our own directories around it.
 
-    For an installation that every account uses, mode 755.
+    For an installation for every account, the mode is 755.
     """
     if is_managed():
         make_directories(directory)
@@ -142,7 +142,7 @@ def make_private(directory: str) -> None:
 
 
 def _keep_private(own: str) -> None:
-    """Create one of our own directories, or remove access that earlier versions gave to other accounts."""
+    """Create one of our own directories, or remove the access that earlier versions gave to other accounts."""
     try:
         found = os.stat(own)
     except FileNotFoundError:
@@ -161,7 +161,7 @@ def make_directories(directory: str, mode: int = 0o755, parents: int = 0o755) ->
     try:
         os.mkdir(directory, mode)
     except FileExistsError:
-        if not os.path.isdir(directory):  # else another process was quicker
+        if not os.path.isdir(directory):  # else another process has created it
             import errno
 
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), directory) from None
@@ -188,9 +188,9 @@ def append_line(file: str, line: str) -> None:
 
 
 def replace_file(path: str, data: bytes, *, sync: bool = False, mode: int = 0o600) -> None:
-    """Write a file atomically, a private one by default: readers, also after a crash, see the old or the new content.
+    """Write a file atomically, by default a private one: readers see the old or the new content, even after a crash.
 
-    `sync`: also after a power failure. `mode`: as far as the umask permits.
+    With `sync`, even after a power failure. `mode` is limited by the umask.
     """
     temporary = f"{path}.{os.getpid()}.{get_ident()}.new"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
@@ -201,6 +201,6 @@ def replace_file(path: str, data: bytes, *, sync: bool = False, mode: int = 0o60
                 file.flush()
                 os.fsync(descriptor)
         os.replace(temporary, path)
-    except BaseException:  # no temporary file stays
+    except BaseException:  # leave no temporary file
         os.unlink(temporary)
         raise

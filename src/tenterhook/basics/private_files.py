@@ -1,6 +1,6 @@
-"""Files that no other account can write: caches are used only if they are such files.
+"""Private files, which no other account can write. Caches are used only if they are private.
 
-Nothing is imported here that slows down the start of the bridge.
+Imports nothing that would slow down the start of the bridge.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _PARSED: dict[str, tuple[tuple[int, ...], Any]] = {}
 
 
 def read(file: str) -> bytes | None:
-    """Return a file's content; None unless it and its directory are ours, and no other account can write to them."""
+    """Return a private file's content; None if it or its directory is not ours, or another account can write there."""
     return parsed(file, bytes)
 
 
 def parsed(file: str, parse: Callable[[bytes], T]) -> T | None:
-    """Return the parsed content of such a file; it is parsed again only if the file changed."""
+    """Return the parsed content of a private file, or None, like `read`. It is parsed again only if it has changed."""
     try:
         if not _is_private(os.lstat(os.path.dirname(file)), 0o040000):
             return None
@@ -83,7 +83,7 @@ def _is_private(found: os.stat_result, kind: int) -> bool:
 
 
 def write(file: str, data: bytes) -> None:
-    """Write such a file; if that fails, it is left out, as for a cache."""
+    """Write a private file; failures are ignored, as for a cache."""
     try:
         places.make_private(os.path.dirname(file))
         places.replace_file(file, data)
@@ -92,7 +92,7 @@ def write(file: str, data: bytes) -> None:
 
 
 def signature(path: str) -> tuple[int, ...] | None:
-    """Return a value that changes whenever a file or directory does, also if its time and size are restored."""
+    """Return a value that changes with a file or directory, even if its time and size are restored; None if missing."""
     try:
         return signature_of(os.stat(path))
     except OSError:
@@ -107,15 +107,15 @@ def signature_of(found: os.stat_result) -> tuple[int, ...]:
 
 
 def is_fresh(files: list[tuple[str, tuple[int, ...] | None]]) -> bool:
-    """Whether each file has the signature that is given."""
+    """Whether each file still has the given signature."""
     return all(signature(path) == known for path, known in files)
 
 
 def forget_old(directory: str, seconds: float = _KEPT) -> None:
-    """Remove entries that were not touched for a month, or for `seconds`; at most once a day."""
+    """Remove entries that were not modified for `seconds`, by default a month; at most once a day."""
     import time
 
-    looked, now = f"{directory}.looked", time.time()  # beside it
+    looked, now = f"{directory}.looked", time.time()  # the file is beside the directory
     try:
         if os.stat(looked).st_mtime > now - _A_DAY:
             return
@@ -135,12 +135,12 @@ def forget_old(directory: str, seconds: float = _KEPT) -> None:
         else:
             try:
                 os.unlink(each.path)
-            except OSError:  # another process did
+            except OSError:  # another process has removed it
                 pass
 
 
 def writable_by_others(path: str) -> str | None:
-    """Return the file or parent directory that another account could change, by its name and its real path; or None."""
+    """Return a file, or the parent of it or its real path, that another account could change; or None."""
     named, real = os.path.abspath(path), os.path.realpath(path)
     return _first_writable(real) or (_first_writable(named) if named != real else None)
 
@@ -163,7 +163,7 @@ def _first_writable(path: str) -> str | None:
 
 
 def others_can_write(found: os.stat_result, owners: tuple[int, ...] | None = None) -> bool:
-    """Whether another account than `owners`, or us and root, could change this file or directory."""
+    """Whether an account other than `owners`, by default us and root, could change this file or directory."""
     if found.st_uid not in (owners or (os.getuid(), 0)):
         return True
     mode = found.st_mode
@@ -178,7 +178,7 @@ def _is_own_group(gid: int) -> bool:
     import pwd
 
     if gid == 0:
-        return True  # root's group can write what it likes anyway
+        return True  # root's group is trusted
     try:
         mine = pwd.getpwuid(os.getuid())
         group = grp.getgrgid(gid)

@@ -1,4 +1,4 @@
-"""Processes: ancestors as the system reports them, detached starts, ending process groups, locks between processes."""
+"""Processes: finds ancestors, starts detached processes, ends process groups, and locks between processes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Process(NamedTuple):
-    """A process, identified by its ID and start time: an ID alone is used again."""
+    """A process, identified by its ID and start time, since IDs are reused."""
 
     pid: int
     started: str
@@ -31,13 +31,13 @@ class Ancestor(NamedTuple):
     process: Process
     parent: int
     name: str = ""
-    session: int = 0  # the process that leads its session; 0 if that is in another namespace
+    session: int = 0  # the ID of its session's leader; 0 if that is in another namespace
     terminal: int = 0  # the number of its terminal; 0 if it has none
     group: int = 0
 
 
 def this() -> Process:
-    """Return this process; a fork is another one."""
+    """Return this process; another one after a fork."""
     pid = os.getpid()
     known = _THIS.get(pid)
     if known is None:
@@ -50,19 +50,19 @@ _THIS: dict[int, Process] = {}
 
 
 def child(pid: int) -> Process:
-    """Return a child of ours, or this process, by its ID; to be called before it is reaped."""
+    """Return a child of ours, or this process, by its ID. A child must not have been reaped."""
     found = find_process(pid, has_ended=True)
     return found.process if found else Process(pid, "")
 
 
 def is_ours(process: Process) -> bool:
-    """Whether a process runs our command, as its command line says."""
+    """Whether a process runs our command, according to its command line."""
     program, *words = _command_line(process.pid)
     if program.endswith(b"/tenterhook") or program == b"tenterhook":
         return True
     while words and words[0].startswith(b"-") and words[0] not in (b"-c", b"-m"):
         del words[0]
-    match words:  # what an interpreter runs; later words may be a project's name
+    match words:  # only what the interpreter runs, since later words may contain our name
         case [b"-c", *code]:
             text = b" ".join(code)
             return text.startswith(b"import sys; sys.path") and b"; from tenterhook." in text
@@ -90,7 +90,7 @@ def ancestors(pid: int) -> Iterator[Process]:
 
 
 def lineage(pid: int) -> list[Ancestor]:
-    """The same as a list, with what is known about each.
+    """Return a process and its ancestors, with what is known about each.
 
     If one of them ends meanwhile, its children get another parent, so the list is read again.
     """
@@ -119,7 +119,7 @@ def _look_up_all(pid: int) -> list[Ancestor]:
     seen: set[int] = set()
     while pid > 0 and pid not in seen:
         seen.add(pid)
-        each = find_process(pid, has_ended=True)  # one whose first thread has ended is shown as a zombie
+        each = find_process(pid, has_ended=True)  # a process whose first thread has ended looks like a zombie
         if each is None:
             break
         found.append(each)
@@ -128,7 +128,7 @@ def _look_up_all(pid: int) -> list[Ancestor]:
 
 
 def now() -> int:
-    """Return the time in clock ticks since boot, as the start times of processes are given."""
+    """Return the time in clock ticks since boot, the unit of start times; 0 if it is not available."""
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")) if _HAS_BOOT_TIME else 0
 
 
@@ -136,7 +136,7 @@ _HAS_BOOT_TIME = hasattr(time, "CLOCK_BOOTTIME")
 
 
 def shells_above(pid: int) -> list[int]:
-    """Return the IDs of the parent, of the shells above it, and of the process that started those."""
+    """Return the IDs of a process's parent, of the shells directly above, and of the process that started those."""
     found = []
     while each := find_process(pid):
         found.append(each.parent)
@@ -147,10 +147,10 @@ def shells_above(pid: int) -> list[int]:
 
 
 def find_process(pid: int, *, has_ended: bool = False) -> Ancestor | None:
-    """Return a running process, or None; with `has_ended`, also one that was not reaped yet."""
+    """Return a running process by its ID, or None; with `has_ended`, also one that was not reaped yet."""
     try:
         with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
-            # the name in parentheses may hold anything, so count from its end
+            # the name in parentheses may contain anything, so fields are counted from its end
             head, _, tail = file.read().rpartition(b")")
         fields = tail.split()
         if fields[0] == b"Z" and not has_ended:
@@ -165,11 +165,11 @@ def find_process(pid: int, *, has_ended: bool = False) -> Ancestor | None:
 
 
 def _found_by_ps(pid: int, has_ended: bool) -> Ancestor | None:
-    """The same on systems without /proc."""
+    """Return what `find_process` does, on systems without `/proc`."""
     parent, state, *started = (_ask_ps(pid, "ppid=", "stat=", "lstart=") or "- Z").replace(":", " ").split()
     if not parent.isdigit() or (state.startswith("Z") and not has_ended):
         return None
-    return Ancestor(Process(pid, "-".join(started)), int(parent))  # no colon: it ends the process's name in a chain
+    return Ancestor(Process(pid, "-".join(started)), int(parent))  # without colons, which separate the parts of a chain
 
 
 def _ask_ps(pid: int, *columns: str) -> str:
@@ -186,7 +186,7 @@ def _ask_ps(pid: int, *columns: str) -> str:
 
 
 _SIGTERM, _SIGKILL = 15, 9  # the same everywhere; `signal` imports `enum`
-_LAST_WAIT = 1.0  # seconds for a group that SIGKILL does not remove at once
+_LAST_WAIT = 1.0  # seconds after SIGKILL
 _DETACHED: list[int] = []  # children that may outlive this process
 
 
@@ -199,11 +199,11 @@ def start_detached(
     stdin: int | None = None,
     output: int | None = None,
 ) -> int:
-    """Start a Python process of ours that may outlive this one, and return its number.
+    """Start a Python process of ours that may outlive this one, and return its ID.
 
-    It calls `function`, as `module:name`, with arguments that `repr` writes as Python. It has its own session, `/` as
-    its directory, `stdin` and `output` or the null device, no other descriptor of ours, and the environment `env`,
-    else `env_policy.for_own_process`. Raises `OSError` if it cannot be started.
+    It calls `function`, given as `module:name`, with arguments whose `repr` is Python. It has its own session, `/` as
+    its directory, `stdin` and `output` or the null device, no other descriptor of ours, and the environment `env`, by
+    default `env_policy.for_own_process`. Raises `OSError` if it cannot be started.
     """
     import subprocess
 
@@ -239,9 +239,9 @@ def _reaped(pid: int) -> bool:
 
 
 def signal_group(leader: int, number: int) -> bool:
-    """Send a signal to a process group; return whether it exists.
+    """Send a signal to a process group; return whether the group exists.
 
-    Its leader must be a child that was not reaped, so that its ID cannot belong to another group.
+    Its leader must be a child that was not reaped, so that the ID cannot belong to another group.
     """
     try:
         os.killpg(leader, number)
@@ -253,9 +253,9 @@ def signal_group(leader: int, number: int) -> bool:
 def end_group(leader: Process, grace: float, reap: Callable[[], object] = bool) -> None:
     """End the process group that a child of ours leads, or led until it was reaped.
 
-    SIGTERM, and SIGKILL for what is left after `grace` seconds, at once if that is 0; returns when the group is gone,
-    or a second later. `reap` is called meanwhile, to wait for the leader without blocking. A group whose ID now
-    belongs to another process is left alone.
+    Send SIGTERM, and SIGKILL after `grace` seconds, or at once if that is 0; return when the group is gone, at the
+    latest a second later. `reap` is called meanwhile, to reap the leader without blocking. If the ID now belongs to
+    another process, nothing is sent.
     """
 
     def exists(number: int = 0) -> bool:
@@ -273,7 +273,7 @@ def end_group(leader: Process, grace: float, reap: Callable[[], object] = bool) 
 
 
 def _has_members(group: int) -> bool:
-    """Whether a process group has a process that has not ended: zombies may never be reaped."""
+    """Whether a process group has a member that has not ended; zombies do not count, as they may never be reaped."""
     if not os.path.exists("/proc/self/stat"):
         return True
     found = (find_process(int(name)) for name in os.listdir("/proc") if name.isdigit())
@@ -284,10 +284,10 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.0002, 0.01  # seconds between two tries
 
 
 class Lock:
-    """An exclusive lock on a file, held from entry to exit or until the process ends. The file stays.
+    """An exclusive lock on a file, held from entry to exit or until the process ends. The file is not removed.
 
-    Entry waits at most `wait` seconds, with None as long as it takes, and returns whether the lock is held. It counts
-    as held on a file system without locks. Raises `OSError` if the file cannot be opened.
+    Entry waits at most `wait` seconds, or without limit if that is None, and returns whether the lock is held. On a
+    file system without locks, it counts as held. Raises `OSError` if the file cannot be opened.
     """
 
     def __init__(self, file: str, wait: float | None = None) -> None:
@@ -309,10 +309,10 @@ class Lock:
 
 
 def acquire(descriptor: int, wait: float | None, *, posix: bool = False) -> bool:
-    """Lock an open file within `wait` seconds; return whether it is locked, or cannot be on this file system.
+    """Lock an open file within `wait` seconds. Return whether it is locked; True on a file system without locks.
 
-    The lock is released when the descriptor is closed. `posix`: a record lock (`lockf`), as journals have them; it does
-    not exclude `flock`.
+    The lock is released when the descriptor is closed. With `posix`, it is a record lock (`lockf`), as for journals,
+    which does not exclude `flock`.
     """
     pause, until = _FIRST_PAUSE, None
     while True:

@@ -1,6 +1,6 @@
-"""What a guarded agent may not change: hooks, trust, settings, state, Tenterhook; and the commands that would.
+"""Files that a guarded agent may not change (hooks, trust, settings, state, Tenterhook), and commands that change them.
 
-Our commands use this below a guarded agent, and so does the guard protect-hooks.
+Used by our commands below a guarded agent, and by the guard protect-hooks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Matches = Callable[[str, str], bool]
 
-# Wherever they are: a home, a project, another project. A path that ends with `/` stands for all that is in it.
+# Protected in every directory: a home, a project, another project. A path that ends with `/` includes its content.
 PROTECTED = {
     ".agents/hooks/": "hooks of a project",
     ".config/agents/hooks/": "your hooks",
@@ -84,10 +84,10 @@ PROTECTED = {
     ".config/goose/settings.local.json": "settings of Goose",
     "site-packages/tenterhook/": "Tenterhook itself",
     "dist-packages/tenterhook/": "Tenterhook itself",
-    "pipx/venvs/tenterhook/": "Tenterhook itself",  # the launcher tries these, also if they do not exist yet
+    "pipx/venvs/tenterhook/": "Tenterhook itself",  # the launcher tries these, even if they do not exist yet
     "uv/tools/tenterhook/": "Tenterhook itself",
 }
-# Variables that move an agent's settings elsewhere, or leave them out, each with what is in a directory that it names.
+# Variables that move or disable an agent's settings, each with the protected content of the directory that it names.
 MOVED = {
     "CLAUDE_CONFIG_DIR": ("settings.json", "settings.local.json", "hooks/"),
     "CLINE_DIR": ("hooks/", "plugins/", "data/settings/global-settings.json"),
@@ -109,7 +109,7 @@ MOVED = {
 }
 
 
-# Every command of ours, by how it is treated below a guarded agent. Refused with any options:
+# All of our commands, by how they are treated below a guarded agent. Refused with any options:
 REFUSED = frozenset(
     (
         *("allow", "disable", "enable", "remove", "trust", "untrust", "daemon run", "daemon start", "daemon stop"),
@@ -130,9 +130,9 @@ REFUSED_WITHOUT = {
     "update": "--dry-run",
 }
 REFUSED_WITH = {"add": "NAME", "doctor": "--fix", "new": "--force", "pack verify": "--fetch", "trigger": "--session"}
-# Refused if the file or directory that these options name is protected, or if what they change is:
+# Refused if the file or directory that these options name or change is protected:
 WRITING = {"convert": ("--out",), "log export": ("--out",), "test": ("--junit", "--update")}
-# Allowed: they read, or run hooks and agents under the same rules.
+# Allowed, as they only read, or run hooks and agents under the same rules:
 READING = frozenset(
     (
         *(
@@ -155,7 +155,7 @@ READING = frozenset(
 )
 
 
-_FLAGS = ("--yes", "-y", "--json", "--all", "--force", "--fix", "--project", "--quiet")  # have no value
+_FLAGS = ("--yes", "-y", "--json", "--all", "--force", "--fix", "--project", "--quiet")  # options without a value
 
 
 def command_in(arguments: Iterable[str]) -> tuple[str, bool]:
@@ -176,7 +176,7 @@ def command_in(arguments: Iterable[str]) -> tuple[str, bool]:
 
 
 def _is_given(option: str, words: list[str]) -> bool:
-    """Whether an option is among the words, and is neither the value of another one nor an operand after `--`."""
+    """Whether an option is among the words, and not the value of another option or an operand after `--`."""
     options = words[: words.index("--")] if "--" in words else words
     at = options.index(option) if option in options else -1
     return at == 0 or (at > 0 and (options[at - 1][:1] != "-" or options[at - 1] in _FLAGS))
@@ -188,9 +188,9 @@ def _are_in_order(names: list[str], words: list[str]) -> bool:
 
 
 class ProtectedPlaces:
-    """The directories (with `/` at the end) and files that exist once on this machine, with what they are.
+    """The protected directories (with `/` at the end) and files of this machine and account, each with what it is.
 
-    They are looked up anew for every object, and no sooner than they are needed: links and settings change.
+    They are looked up when first needed, anew for every object, since links and settings change.
     """
 
     def __init__(self, variables: Mapping[str, str]) -> None:
@@ -198,26 +198,26 @@ class ProtectedPlaces:
 
     @cached_property
     def by_path(self) -> dict[str, tuple[str, str]]:
-        """Each place, as it is written and what it is, by its path in small letters."""
+        """Each place as it is written, and what it is, by its path in lower case."""
         found = _known_places(self._variables)
         return {place.rstrip("/").lower(): (place, what) for place, what in found.items()}
 
     @cached_property
     def by_names(self) -> list[tuple[list[str], str, str]]:
-        """The same as a list, with the names that make up each path."""
+        """The names that make up the path of each place, the place as it is written, and what it is."""
         return [(spelt.split("/"), place, what) for spelt, (place, what) in self.by_path.items()]
 
     @cached_property
     def by_identity(self) -> dict[tuple[int, int] | str, tuple[str, str]]:
-        """The same by file identity: hard links and mounts are further names of one file."""
+        """Each place and what it is, by file identity, since hard links and mounts are further names of a file."""
         return {_identity(place): (place, what) for place, what in self.by_path.values()}
 
 
 def protected(path: str, removes: bool, known: ProtectedPlaces | None, matches: Matches | None = None) -> str | None:
     """Return what a path belongs to that an agent may not change, or None.
 
-    `removes`: the change removes a directory with its content. `matches` is for a path with patterns: it compares a
-    pattern with a name. Without `known`, only names count that are protected in every directory.
+    `removes`: the change removes a directory with its content. `matches` compares a pattern with a name, for a path
+    with patterns. Without `known`, only names that are protected in every directory count.
     """
     path = _encodable(path)
     if not path:
@@ -230,7 +230,7 @@ def protected(path: str, removes: bool, known: ProtectedPlaces | None, matches: 
 
 
 def _encodable(path: str) -> str:
-    """Return the path that a system call would be given: up to a NUL, and without half characters."""
+    """Return a path as a system call would get it: up to a NUL, and without lone surrogates."""
     path = path.partition("\0")[0]
     try:
         os.fsencode(path)
@@ -256,7 +256,7 @@ def _known_places(variables: Mapping[str, str]) -> dict[str, str]:
         )
     )
     states += [os.path.dirname(os.path.dirname(os.path.dirname(own)))] if own[:1] == "/" else []
-    found = dict.fromkeys((f"{each}/tenterhook/hub/" for each in states), SECRETS)  # before what is around them
+    found = dict.fromkeys((f"{each}/tenterhook/hub/" for each in states), SECRETS)  # before the directories around them
     found.update(dict.fromkeys((f"{each}/tenterhook/hub.json" for each in configs), SECRETS))
     found.update(dict.fromkeys((f"{each}/tenterhook/approval.key" for each in states), SECRETS))
     found["/etc/agents/"], found["/etc/claude-code/"] = "the machine's hooks", "settings of Claude Code"
@@ -289,7 +289,7 @@ def _moved(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def _installed(state: str) -> dict[str, str]:
-    """Return the settings that records of installations name, and files named with `--config`."""
+    """Return the settings files in records of installations, and the files of `install --config`."""
     directory = os.path.join(state, "installed")
     found: dict[str, str] = {}
     try:
@@ -305,7 +305,7 @@ def _installed(state: str) -> dict[str, str]:
             configs = map(os.path.abspath, record.get("configs", ()))
             found.update(dict.fromkeys(configs, "hooks that `install --config` named"))
             found.update(_moved(dict.fromkeys(MOVED, record.get("agent_home", ""))))
-        except (OSError, ValueError, LookupError, TypeError, AttributeError):  # broken; `doctor` says so
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):  # broken: `doctor` reports it
             continue
     return found
 
@@ -314,7 +314,7 @@ _MOST_ENTRIES = 10_000  # of a directory of hooks: even with `node_modules` in i
 
 
 def _behind_links(known: Mapping[str, str], home: str) -> dict[str, str]:
-    """Return the targets of symbolic links in protected places, as managers of dotfiles make them."""
+    """Return the targets of symbolic links in protected places, such as those of dotfile managers."""
     named = {os.path.join(home, name): what for name, what in PROTECTED.items() if name[0] == "."}
     real: dict[str, str] = {"/": "/"}
     homes = (f"{home}/", f"{_real(home, real)}/")  # a directory above one of them would protect everything
@@ -330,7 +330,7 @@ def _behind_links(known: Mapping[str, str], home: str) -> dict[str, str]:
 
 
 def _real(path: str, known: dict[str, str]) -> str:
-    """Return the same as `realpath` for an absolute path, with what is known of other paths."""
+    """Return the real path of an absolute path, from and into a cache of known ones."""
     if path not in known:
         directory, _, name = path.rpartition("/")
         path_there = os.path.join(_real(directory or "/", known), name)
@@ -343,7 +343,7 @@ def _is_above(directory: str, others: Iterable[str]) -> bool:
 
 
 def _targets(path: str) -> list[str]:
-    """Return where a path leads, link by link; empty if no part of it is a link."""
+    """Return the paths that a path leads to, link by link; empty if no part of it is a link."""
     found = [places.real_path(path)]
     way = path
     while os.path.islink(way) and len(found) < 40:  # as many as the system follows
@@ -353,7 +353,7 @@ def _targets(path: str) -> list[str]:
 
 
 def _linked_in(root: str, homes: Iterable[str]) -> list[str]:
-    """Return what links in a directory, which is a real path, lead to outside of it, and links in those directories."""
+    """Return the targets outside a real directory of links in it, and of links in the directories they lead to."""
     found: list[str] = []
     waiting, seen, entries = [root], set[str](), 0
     while waiting and entries < _MOST_ENTRIES:
@@ -395,7 +395,7 @@ def _identity(path: str) -> tuple[int, int] | str:
 
 
 def _by_place(path: str, removes: bool, known: ProtectedPlaces, matches: Matches | None) -> str | None:
-    """Return what the first place is that a path is, or is in; if the path is removed, also one inside of it."""
+    """Return what the first place is that equals or contains a path or, if the path is removed, is inside it."""
     names = path.lower().rstrip("/").split("/")
     for others, place, what in known.by_names:
         is_it = len(names) == len(others) or (place.endswith("/") and len(names) > len(others))
@@ -406,7 +406,7 @@ def _by_place(path: str, removes: bool, known: ProtectedPlaces, matches: Matches
 
 
 def _are_equal(names: list[str], others: list[str], matches: Matches | None) -> bool:
-    """Whether the names are equal, or may be, as far as there are names on both sides."""
+    """Whether names are equal, or match as patterns, up to the length of the shorter list."""
     shorter = min(len(names), len(others))
     return all(map(matches, names, others)) if matches else names[:shorter] == others[:shorter]
 
@@ -424,7 +424,7 @@ def _by_name(path: str, removes: bool, matches: Matches | None) -> str | None:
         for names, is_directory, what in _NAMES:
             found = parts[start : start + len(names)]
             may_be = len(found) == len(names) and (is_directory or start + len(names) == len(parts))
-            # of a file that is not hidden, `*` would mean every directory that could have one
+            # a pattern must not match a single name that is not hidden: `*` would match in every directory
             compared = matches if len(names) > 1 or names[0][0] == "." else None
             if may_be and _are_equal(found, names, compared):
                 return what
@@ -433,7 +433,7 @@ def _by_name(path: str, removes: bool, matches: Matches | None) -> str | None:
 
 
 def _named_below(path: str) -> Iterator[tuple[str, str]]:
-    """Yield what would be protected by its name in a directory, such as `hooks` in `.agents`; it need not exist."""
+    """Yield the paths in a directory that are protected by name, such as `hooks` in `.agents`. They need not exist."""
     parts = path.lower().split("/")
     for names, _, what in _NAMES:
         for there in range(len(names)):  # how many of the names the path ends with
@@ -442,7 +442,7 @@ def _named_below(path: str) -> Iterator[tuple[str, str]]:
 
 
 def existing_below(directory: str, known: ProtectedPlaces) -> list[str]:
-    """Return the protected files that are in a directory, at most some thousands."""
+    """Return the protected files in a directory, up to about `_MOST_ENTRIES`."""
     inside = directory.rstrip("/").lower() + "/"
     own = known.by_path.items()
     tops = [place for spelt, (place, what) in own if f"{spelt}/".startswith(inside) and what != _PROGRAM]

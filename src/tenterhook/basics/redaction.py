@@ -1,8 +1,8 @@
-"""Redaction of secrets: keys, tokens, private keys, passwords in URLs, and values beside the name of a secret.
+"""Redacts secrets: keys, tokens, private keys, passwords in URLs, and values beside the name of a secret.
 
-A secret is replaced by `[redacted: kind]`. Most texts hold none: a cheap search for signs of one comes before `re` is
-imported and expressions are compiled. All of it takes linear time: an agent waits for it, and a model may have written
-the text. What secrets look like is in `secret_formats` and `secret_values`.
+A secret is replaced with `[redacted: kind]`. Most texts contain none, so a cheap search for signs of one comes before
+importing `re` and compiling expressions. Everything takes linear time, since an agent waits for it and a model may have
+written the text. The formats of secrets are in `secret_formats` and `secret_values`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     Finder = Callable[[str], Iterable[tuple[int, int]]]
 
-MARK = "[redacted"  # what every mark begins with; those of earlier versions are `[redacted]`
+MARK = "[redacted"  # the beginning of every mark; those of earlier versions are `[redacted]`
 MARKS = r"\[redacted(?:: [a-z0-9 .]{1,40}+)?\]"
-OWN = "own expression"  # the kind of what a person's own expression finds
+OWN = "own expression"  # the kind of secrets that the user's own expressions find
 
-# A text without any of these holds no secret. The first are in small letters; some need one of others beside them.
+# A text without any of these signs contains no secret. The first are in lower case; some count only with another one.
 _NAME_SIGNS = (
     "token",
     "secret",
@@ -64,11 +64,11 @@ _SIGNS_WITH = (
 )
 _TOKEN_SIGNS = tuple(sign for _, signs, _ in secret_formats.TOKENS for sign in signs.split(" "))
 _SHORTEST_TOKEN = 18
-_LARGE = 32_768  # characters: searching for all of the signs takes longer than importing `re`
+_LARGE = 32_768  # characters from which searching for all signs takes longer than importing `re`
 
 
 class Secret(NamedTuple):
-    """Where a secret stands in a text."""
+    """The position and kind of a secret in a text."""
 
     start: int
     end: int
@@ -78,7 +78,7 @@ class Secret(NamedTuple):
 class Redactor:
     """Replaces the secrets in plain values, and counts them by kind.
 
-    `allow` has kinds that are left alone; `more` has functions that return where further secrets stand in a text.
+    `allow` are kinds that are not replaced; `more` are functions that return the spans of further secrets in a text.
     """
 
     def __init__(self, allow: Iterable[str] = (), more: Iterable[Finder] = ()) -> None:
@@ -87,7 +87,7 @@ class Redactor:
         self.counts: dict[str, int] = {}
 
     def redacted(self, value: Any) -> Any:
-        """Return a plain value without its secrets; the same object if it has none."""
+        """Return a plain value with its secrets replaced; the same object if it has none."""
         if isinstance(value, str):
             return self._text(value)
         if isinstance(value, list):
@@ -106,7 +106,7 @@ class Redactor:
         return value
 
     def _beside(self, name: str, value: Any, *, quoted: bool = True) -> Any:
-        """Return the value of a name."""
+        """Return a value with its secrets replaced; all of it if its name is one of a secret."""
         kept = self.redacted(value)
         if kept is not value or isinstance(value, bool) or not value or not _could_name_secret(name):
             return kept
@@ -139,12 +139,12 @@ class Redactor:
 
 
 def redacted(value: Any) -> Any:
-    """Return a plain value without its secrets; the same object if it has none."""
+    """Return a plain value with its secrets replaced; the same object if it has none."""
     return Redactor().redacted(value)
 
 
 def could_hold_secret(text: str) -> bool:
-    """Return whether a text, or a value as JSON, has a sign of a secret; if not, `redacted` does not change it."""
+    """Whether a text, or a value as JSON, has a sign of a secret. If not, `redacted` does not change it."""
     if len(text) > _LARGE:
         return True
     lowered = text.lower()
@@ -157,20 +157,20 @@ def could_hold_secret(text: str) -> bool:
 
 
 def kinds() -> list[str]:
-    """Return the kinds of secrets that there are, in the order of their names."""
+    """Return all kinds of secrets, sorted."""
     tables = (secret_formats.TOKENS, secret_formats.SHAPES, secret_formats.OPTIONS, secret_formats.NAMES)
     return sorted({str(row[0]) for table in tables for row in table} | {"signature", OWN})
 
 
 def secrets(text: str, more: Iterable[Finder] = ()) -> list[Secret]:
-    """Return the secrets in a text, in their order; none overlap."""
+    """Return the secrets in a text in order, without overlaps."""
     from . import secret_values
 
     scanned = _without_escapes(text)
-    lowered = scanned.replace("\u0130", "i").lower()  # the only letter of which the small form is longer
-    budget = 4_000 + len(text) // 64  # of matches: more are in no text that has a purpose
+    lowered = scanned.replace("\u0130", "i").lower()  # the only letter that gets longer in lower case
+    budget = 4_000 + len(text) // 64  # of matches; no useful text has more
     found = [Secret(start, end, OWN) for find in more for start, end in find(text) if start < end]
-    if MARK in text:  # a mark is left alone
+    if MARK in text:  # marks are not secrets
         found += [Secret(*each.span(), "") for each in _compiled(MARKS).finditer(text)]
     for each in _known_shapes(scanned, lowered):
         budget -= 1
@@ -185,9 +185,9 @@ def secrets(text: str, more: Iterable[Finder] = ()) -> list[Secret]:
 
 
 def _merged(found: list[Secret], named: list[Found]) -> Iterator[Secret]:
-    """Yield secrets in their order, without overlaps: of the known shapes, and of those beside names.
+    """Yield secrets with known shapes and secrets beside names in order, without overlaps.
 
-    A shape within a quoted value stands for the whole value; a bare value that contains one is ignored.
+    A shape inside a quoted value is extended to the whole value; a bare value that contains one is ignored.
     """
     shapes: list[Secret] = []
     for each in sorted(found, key=lambda each: each.start):
@@ -211,7 +211,7 @@ def _merged(found: list[Secret], named: list[Found]) -> Iterator[Secret]:
 
 
 def _known_shapes(text: str, lowered: str) -> Iterator[Secret | None]:
-    """Yield what has the shape of a secret, wherever it stands; None if it is none after all."""
+    """Yield everything with the shape of a secret; None if it turns out not to be one, as it counts for the budget."""
     from .secret_values import is_no_secret
 
     has_sign = text.__contains__ if len(text) < _LARGE else set(_any_token_sign().findall(text)).__contains__
@@ -229,7 +229,7 @@ def _known_shapes(text: str, lowered: str) -> Iterator[Secret | None]:
 
 
 def _possible_shapes(lowered: str) -> Iterator[tuple[str, str]]:
-    """Yield the kind and the expression of each shape and option that has its signs in a text."""
+    """Yield the kind and expression of each shape and option whose signs are in a text."""
     for kind, signs, expression in secret_formats.SHAPES:
         if any(all(map(lowered.__contains__, sign.split("&"))) for sign in signs):
             yield kind, expression
@@ -241,7 +241,7 @@ def _possible_shapes(lowered: str) -> Iterator[tuple[str, str]]:
 
 
 def _without_escapes(text: str) -> str:
-    """Return a text of the same length in which escaped line ends and colours of terminals are blank."""
+    """Return a text of the same length in which escaped line ends and terminal colours are blanks."""
     if "\\" in text:
         for escape in ("\\n", "\\r", "\\t"):
             text = text.replace(escape, "\v\v")
@@ -251,7 +251,7 @@ def _without_escapes(text: str) -> str:
 
 
 def _could_name_secret(name: str) -> bool:
-    lowered = name.lower().replace("path", "")  # `_pat` is a token; agents send `transcript_path` with every event
+    lowered = name.lower().replace("path", "")  # `_pat` names a token, but agents send `transcript_path` with events
     return len(name) <= 128 and any(map(lowered.__contains__, secret_formats.WORDS_OF_NAMES))
 
 
@@ -264,7 +264,7 @@ def _any_token_sign() -> Pattern[str]:
     """Return an expression that finds every sign of a token in one pass, as a tree of characters."""
     import re
 
-    words: dict[str, Any] = {}  # they count only where a word begins, which is quickly seen
+    words: dict[str, Any] = {}  # signs that count only at the beginning of a word
     others: dict[str, Any] = {}
     for sign in _TOKEN_SIGNS:
         branch = words if sign[0].isalnum() else others

@@ -1,14 +1,14 @@
-"""What secrets look like, as tables: tokens of providers, other shapes, options of programs, names of secrets.
+"""Tables of the formats of secrets: tokens of providers, other shapes, options of programs, names of secrets.
 
-The formats of tokens are those that providers document; the rules of gitleaks (MIT licence) helped to collect them. To
-add one, add a row. An expression must take linear time: it begins with a literal, which `re` searches for quickly, its
-repetitions are possessive, and where it looks ahead or tries again it is bounded.
+The formats of tokens are documented by the providers; the rules of gitleaks (MIT licence) helped to collect them. To
+add one, add a row. An expression must take linear time: it begins with a literal, for which `re` searches quickly, its
+repetitions are possessive, and lookaheads and backtracking are bounded.
 """
 
 from __future__ import annotations
 
-# Kind, signs, expression. A text without any of the signs does not match; they should be rare in other texts, because
-# looking further takes the import of `re`. A match counts only where a word begins.
+# Kind, signs, expression. A text without any of the signs does not match. Signs should be rare in other texts, because
+# they cause the import of `re`. A match counts only at the beginning of a word.
 TOKENS: tuple[tuple[str, str, str], ...] = (
     (
         "aws key",
@@ -134,8 +134,8 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ),
 )
 
-# Kind, signs, expression. The signs are in small letters; of `a&b` both must be present. The expression is for the text
-# in small letters, too, unless it begins with `(?-i:`. The last group that matches is the secret, else the whole match.
+# Kind, signs, expression. The signs are in lower case; of `a&b` both must be present. The expression is searched in the
+# text in lower case, unless it begins with `(?-i:`. The last group that matches is the secret, else the whole match.
 SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "private key",
@@ -205,9 +205,9 @@ SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("secret", ("--from-literal",), r"--from-literal[= \t]++[\"']?[\w.-]{1,80}+=([^\s\"'|;&]++)"),
 )
 
-# Kind, programs, options, and what is between an option and the secret: in small letters; `~` stands for blanks.
+# Kind, programs, options, and an expression for what is between option and secret, in lower case; `~` is a blank.
 OPTIONS: tuple[tuple[str, str, str, str], ...] = (
-    # `mysql -p x` has the name of a database, but is also what people write: if it does not look like a name
+    # in `mysql -p x`, x is a database; but people also write passwords there, which do not look like a name
     ("password", "mysql mariadb", "-p", r"(?:[ \t]++(?=[a-z_]{0,60}+[^a-z_\s|;&-]))?+(?!\d{1,5}(?!\S))"),
     ("password", "sshpass twine", "-p", r"[ \t=]*+"),
     ("password", "login mongo", "-p", r"[ \t]++"),
@@ -228,14 +228,14 @@ OPTIONS: tuple[tuple[str, str, str, str], ...] = (
 
 
 def of_option(program: str, option: str, between: str) -> str:
-    """Return the expression for the secret that is the value of a program's option; the last group is the secret."""
+    """Return an expression for the secret in a program's option, as its last group."""
     gap, word = r"(?:[ \t]|\\\n)++", r"(?:\"[^\"\n]{0,200}+\"|'[^'\n]{0,200}+'|[^\s|;&\"']){1,200}+"
     taken = rf"(?:{option}){between}(?:\"([^\"\n]++)\"|'([^'\n]++)'|([^\s\"'|;&<>]++))"
     program = program.replace("~", r"[ \t]++")
     return rf"{program}\b(?:{gap}(?!{taken})(?!{program}\b){word}){{0,25}}+{gap}{taken}"
 
 
-# Names of secrets, by kind: the first that matches, in small letters.
+# Kinds of secrets, with expressions for their names in lower case; the first that matches counts.
 NAMES: tuple[tuple[str, str], ...] = (
     (
         "password",
@@ -259,7 +259,7 @@ NAMES: tuple[tuple[str, str], ...] = (
     ("cookie", r"^(?:cookie|phpsessid|jsessionid|connect\.sid)$"),
     ("seed phrase", r"mnemonic|(?:seed|recovery)[ _.-]?phrase"),
 )
-# The words of such names, and what may follow the last of them in a name; if anything else does, the value must have
+# The words in such names, and endings that may follow the last of them. With any other ending, the value must have both
 # letters and digits.
 WORDS_OF_NAMES = tuple(
     "password passwd passphrase passcode pass pwd pw psk secret token key credential cred cookie auth _pat -pat "
@@ -271,7 +271,7 @@ SAME_ENDINGS = frozenset(
         "plain plaintext raw confirm confirmation again repeat b64 base64 hex id 1 2 3 v1 v2"
     ).split()
 )
-# What makes it a name of something else: the length of a password, the type of a token.
+# Endings that make it the name of something else, such as the length of a password or the type of a token.
 OTHER_ENDINGS = frozenset(
     (
         "count counts length len limit size type types kind name names url uri urls endpoint file files path dir "
@@ -284,7 +284,7 @@ OTHER_ENDINGS = frozenset(
         "minutes hours days attempts retries cost iterations score spec info salt fd env var test tests ary ids"
     ).split()
 )
-OTHER_BEGINNINGS = tuple(  # of what follows
+OTHER_BEGINNINGS = tuple(  # the beginnings of such endings
     "expir valid alg desc class visib pos mask hash max min izer ization ized iser ing board word frame code "
     "stone note pad press down up hole chain ring vault pair space mesh file".split()
 )

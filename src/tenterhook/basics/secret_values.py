@@ -1,7 +1,7 @@
-"""Values beside the names of secrets, in text of any kind: configuration, code, command lines, logs, prose.
+"""Finds values beside the names of secrets, in text of any kind: configuration, code, command lines, logs, prose.
 
-`DB_PASSWORD=hunter2` and `"apiKey": "…"` hold a secret; `token = get_token()`, `password: string`, `API_KEY=<your-key>`
-and `"password": "Password is required"` hold none. The names are in `secret_formats`.
+`DB_PASSWORD=hunter2` and `"apiKey": "…"` contain a secret; `token = get_token()`, `password: string`,
+`API_KEY=<your-key>` and `"password": "Password is required"` do not. The names are in `secret_formats`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PLAIN, STRONG, RANDOM = range(3)  # what a value beside a name must be like to be a secret
+PLAIN, STRONG, RANDOM = range(3)  # how a value beside a name must look to be a secret
 _LONGEST_NAME = 48  # characters before its first sign
 _NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 _BLANKS = " \t\n\v"
 
-# The name of a secret from its first sign on, in small letters, and what stands between it and the value.
+# The name of a secret from its first sign on, in lower case, and what is between it and the value.
 _NAMED = re.compile(
     r"(?:pass(?=[wpc]|[^a-z])|pwd|pw|psk|secret(?!ar)|token(?!i[sz])|key(?![a-z])|cred(?=s|ential)|auth(?![a-z])|cookie"
     r"|sig(?:nature)?(?![a-z])|sess(?:ion)?id|connect\.sid|[_-]pat(?![a-z])|mnemonic|phrase)[a-z0-9_.-]{0,60}+"
@@ -45,7 +45,7 @@ _VALUE = re.compile(
 )
 _AFTER_TYPE = re.compile(r"[ \t]*+=[ \t]*+(?=[\"'])")  # password: str = "…"
 
-# Values that are no secrets. Words of which placeholders, labels and test data consist, alone or joined:
+# Values that are not secrets. Words that placeholders, labels and test data consist of, alone or joined:
 _WORDS = frozenset(
     """
     str string int integer number bool boolean bytes text any object none null nil undefined true false yes no on
@@ -77,10 +77,10 @@ _PLACEHOLDERS = (
 _NO_SECRET = re.compile(
     # $NAME, ${NAME}, {{ name }}, <name>, %NAME%, (none), [none], !tag name, ****, #ffffff, __NAME__, @name@, id=name
     r"\$\w+\$?$|\$[{(]|#?\{|<|%[\w(]|\[|\(|!\w++ |[*.:xX•_#?-]+$|#[0-9a-fA-F]{3,8}$|(.)\1+$|__\w+__$|@[\w.]+@$|id="
-    # paths, addresses, and names of what is kept elsewhere
+    # paths, addresses, and references to secrets elsewhere
     r"|(?:~|\.{1,2})?/[\w.@-]+(?:/[\w.@-]+)*/?$|[a-z][a-z0-9+.-]{1,20}://(?![^/\s]{0,200}:[^/\s]{0,200}@)|(?:[A-Za-z]:)?\\\w"
     r"|arn:|projects/|secret/|kv/|vault:|op:|env:|file:|ENC\[|sha\d{3}[:-]|[\w.-]{1,40}/[\w./-]{1,60}#\w"
-    # rules of forms, versions, times and figures
+    # validation rules of forms, versions, times and numbers
     r"|(?:required|nullable|string|sometimes|bail|min|max)[|:]|[A-Za-z][\w-]{0,40}-v?\d+\.\d+[\w.-]*$"
     r"|\d+:|(?!\d+$)(?:\d{4}-\d\d-\d\d[\dT:.Z+ -]*|[\d.,:+-]+[A-Za-z%]{0,3}|v?\d+(?:\.\d+)+(?:[-+][\w.]{1,12})?)$"
 )
@@ -105,7 +105,7 @@ _MIXED_RUN = re.compile(r"(?=[A-Za-z]{0,40}\d)(?=\d{0,40}[A-Za-z])[A-Za-z0-9]{8}
 
 
 class Found(NamedTuple):
-    """A value that is a secret by its name, and where it stands."""
+    """The position and kind of a value that is a secret by its name."""
 
     start: int
     end: int
@@ -114,23 +114,23 @@ class Found(NamedTuple):
 
 
 class _Site(NamedTuple):
-    """Where a value stands."""
+    """The name and surroundings of a value."""
 
     name: str
     kind: str
     needs: int  # PLAIN, STRONG or RANDOM
-    joint: str  # what is between the name and the value
-    before: str  # the name
-    after: str  # the value, in the same line
+    joint: str  # the text between the name and the value
+    before: str  # the text before the name
+    after: str  # the text after the value, on the same line
     is_bare: bool
     in_sections: bool  # the text has sections, as INI files have
 
 
 def find(text: str, lowered: str, budget: int) -> Iterator[Found]:
-    """Yield the values beside the names of secrets, in their order. `lowered` is the text in small letters.
+    """Yield the secrets beside names, in order. `lowered` is the text in lower case.
 
-    When the budget is used up, the last one is the rest of the text, of kind TOO_MANY: judging a value takes longer
-    than a text that is made of names may take.
+    If the budget is used up, the last one is the rest of the text, of kind `TOO_MANY`: checking every value of a text
+    that consists of names would take too long.
     """
     in_sections = text.startswith("[") or "\n[" in text
     names: dict[str, tuple[str, int] | None] = {}
@@ -181,7 +181,7 @@ TOO_MANY = "too many possible secrets"
 
 
 def kind_beside(name: str, value: str, *, quoted: bool = True) -> str | None:
-    """Return the kind of secret that a value in a plain structure is beside its name, or None."""
+    """Return the kind of secret that a value of a key or field is, or None if it is not one."""
     known = known_name(name.lower())
     if known is None or not value or is_no_secret(value):
         return None
@@ -192,7 +192,7 @@ def kind_beside(name: str, value: str, *, quoted: bool = True) -> str | None:
 
 @cached(maxsize=1024)
 def known_name(name: str) -> tuple[str, int] | None:
-    """Return the kind of secret that a name in small letters is of, and what its value must be like."""
+    """Return the kind of secret that a name in lower case is for, and how its value must look; None if it is none."""
     parts = name.replace("-", "_").replace(".", "_").split("_")
     if name in secret_formats.WEAK_NAMES or parts[-1] == "auth":
         return "credentials", RANDOM
@@ -207,13 +207,13 @@ def known_name(name: str) -> tuple[str, int] | None:
 
 
 def _after_last_word(name: str) -> str | None:
-    """Return what follows the last word of a name that is one for a secret; None if it has none."""
+    """Return what follows the last word for a secret in a name; None if it has none."""
     ends = [place + len(word) for word in secret_formats.WORDS_OF_NAMES if (place := name.rfind(word)) >= 0]
     return name[max(ends) :] if ends else None
 
 
 def _is_other_name(name: str, parts: list[str], rest: str) -> bool:
-    """Return whether a name is one of something else: `token_type`, `max_tokens`, `password-reset.url`."""
+    """Whether a name is for something else than a secret: `token_type`, `max_tokens`, `password-reset.url`."""
     rest = rest.lstrip("_.-")
     if rest == "s" and name.endswith(("tokens", "keys")):
         return True
@@ -233,14 +233,14 @@ def _is_other_name(name: str, parts: list[str], rest: str) -> bool:
 
 
 def _key_by_its_place(text: str, name: str, before: str, joint: str, end: int) -> tuple[str, int] | None:
-    """Return what `known_name` does for a key that is one in the query of an address, or as a variable: STRIPE_KEY."""
+    """Return what `known_name` does, for a key in the query of a URL or a variable such as `STRIPE_KEY`; or None."""
     if joint == "=" and before[-1:] in ("?", "&") and name.endswith(("key", "sig", "signature")):
         return ("key" if name.endswith("key") else "signature"), RANDOM
     return ("key", RANDOM) if text.startswith("_KEY", end - 4) else None
 
 
 def _is_secret(site: _Site, value: str) -> bool:
-    """Return whether the value beside a name is a secret, and not code, prose or a placeholder."""
+    """Whether the value beside a name is a secret, and not code, prose or a placeholder."""
     joint = site.joint.strip("\\\"'`] \t")
     is_option = site.name.startswith("-") and (not site.before or site.before[-1] in f"{_BLANKS}\"'[")
     if (joint == "" and not is_option) or joint in ("|", ",", "(") or joint.startswith(("is", "was", "for ", "of ")):
@@ -266,7 +266,7 @@ def _is_secret(site: _Site, value: str) -> bool:
 
 
 def _is_secret_in_passing(site: _Site, joint: str, value: str) -> bool:
-    """Return whether a value that is beside a name in prose, a list, a table or a call is a secret."""
+    """Whether a value beside a name in prose, a list, a table or a call is a secret."""
     if site.needs == RANDOM:
         return False
     if joint == "" and not site.is_bare and site.name.endswith("password"):  # ALTER USER me PASSWORD 'x'
@@ -282,12 +282,12 @@ def _is_secret_in_passing(site: _Site, joint: str, value: str) -> bool:
 
 
 def _is_argument(site: _Site) -> bool:
-    """Return whether `name=value` is an argument of a call: f(token=token), or one of several lines."""
+    """Whether `name=value` is an argument of a call, on one line or several: f(token=token)."""
     return site.before.rstrip(" \t")[-1:] in ("(", ",") or (site.after[:1] == "," and site.before.endswith(" "))
 
 
 def _is_secret_in_code(site: _Site, joint: str, value: str) -> bool:
-    """Return whether a bare value, of code, a configuration file or prose, is a secret."""
+    """Whether an unquoted value in code, a configuration file or prose is a secret."""
     if joint == ":=" or "," in value:
         return False
     if value.isdigit():
@@ -316,7 +316,7 @@ def _is_secret_in_code(site: _Site, joint: str, value: str) -> bool:
 
 
 def _is_literal_secret(kind: str, value: str, *, quoted: bool) -> bool:
-    """Return whether a literal beside the name of a secret is one, and not a label or the name of something."""
+    """Whether a literal beside the name of a secret is one, and not a label or the name of something."""
     if len(value) < (3 if kind == "password" else 4):
         return False
     if value.isdigit():
@@ -334,7 +334,7 @@ def _is_literal_secret(kind: str, value: str, *, quoted: bool) -> bool:
 
 
 def is_no_secret(value: str) -> bool:
-    """Return whether a value is a placeholder, a reference, a figure, or made of words that stand for a secret."""
+    """Whether a value is a placeholder, a reference, a number, or consists of words used in place of secrets."""
     lowered = value.lower()
     is_placeholder = lowered.startswith("your") or any(map(lowered.__contains__, _PLACEHOLDERS))
     is_technical = lowered.endswith(_EXTENSIONS) or (len(value) < 20 and lowered.startswith(_ALGORITHMS))
@@ -348,12 +348,12 @@ def is_no_secret(value: str) -> bool:
 
 
 def _looks_random(value: str) -> bool:
-    """Return whether a value is long, without blanks, and mixes letters and digits."""
+    """Whether a value is long, has no blanks, and mixes letters and digits."""
     return _TOKEN_LIKE.match(value) is not None and _MIXED_RUN.search(value) is not None
 
 
 def _is_strong(value: str) -> bool:
-    """Return whether a value has letters and digits, as words have not."""
+    """Whether a value has both letters and digits, unlike words."""
     return len(value) >= 6 and _has_digit(value) and any(map(str.isalpha, value))
 
 

@@ -1,7 +1,7 @@
 """Background services: the daemon and the hub.
 
-A service runs from `enable` to `disable`, one process for each account. Its configuration, its lock and its log are
-files in the state directory. If it does not run when an agent begins a session, it is started again, without waiting.
+A service is one process for each account, which runs while it is enabled. Its configuration, lock and log are files in
+the state directory. If it is not running when an agent begins a session, it is started again, without waiting.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 _STOP_TIMEOUT = 10.0  # seconds for a service to end
-_LOCK_TIMEOUT = 0.5  # seconds; others take the lock for a moment, to see whether it is held
+_LOCK_TIMEOUT = 0.5  # seconds; other processes take the lock for a moment to check whether it is held
 
 
 class Service:
-    """A process that runs in the background, by its name, its main function and its configuration file."""
+    """A process that runs in the background, defined by its name, main function and configuration file."""
 
     def __init__(self, name: str, function: str, file: str) -> None:
         self.name = name
@@ -37,7 +37,7 @@ class Service:
 
     @property
     def file(self) -> str:
-        """Where its configuration is, while it is enabled."""
+        """The path of its configuration, which exists while it is enabled."""
         return os.path.join(places.state(), self._file)
 
     @property
@@ -58,7 +58,7 @@ class Service:
             return None
 
     def enable(self, options: Mapping[str, Any]) -> None:
-        """Have it run from now on, with these options and the environment of this process."""
+        """Store its configuration: these options, and this process's interpreter and environment."""
         started_with = {"python": sys.executable, "path": processes.module_path()}
         environment = env_policy.for_own_process(os.environ)
         self.write({"schema": 2, **options, **started_with, "environment": environment})
@@ -68,7 +68,7 @@ class Service:
         places.replace_file(self.file, json.dumps(config).encode())
 
     def disable(self) -> bool:
-        """Have it started no more; return whether it was enabled."""
+        """Remove its configuration, so that it is no longer started; return whether it was enabled."""
         try:
             os.unlink(self.file)
         except FileNotFoundError:
@@ -76,15 +76,15 @@ class Service:
         return True
 
     def process_id(self) -> int | None:
-        """Return the ID of its process, or None if it does not run."""
+        """Return the ID of its process, or None if it is not running."""
         return self._holder()[0]
 
     def is_outdated(self) -> bool:
-        """Whether it runs in the background in another version than this one."""
+        """Whether it runs in the background with a version other than this one."""
         return self._holder()[1] not in ("", _version())
 
     def ensure_running(self) -> None:
-        """Start it without waiting, if it is enabled and does not run, or if it was upgraded since."""
+        """Start it without waiting, if it is enabled and not running, or running an older version."""
         if self.config() is not None and (self.process_id() is None or self.is_outdated()):
             with contextlib.suppress(OSError):  # the next session tries again
                 self.start()
@@ -103,7 +103,7 @@ class Service:
             os.close(log)
 
     def become(self, run: Callable[[dict[str, Any], Callable[[dict[str, Any]], None]], None]) -> None:
-        """Run the service in this process, unless it runs already; `run` gets the configuration and a log."""
+        """Run the service in this process unless it is already running; `run` gets its configuration and a log."""
         config = self.config()
         if config is None or (self.process_id() is not None and not self.is_outdated()):
             return
@@ -123,9 +123,9 @@ class Service:
 
     @contextlib.contextmanager
     def claimed(self, version: str = "") -> Iterator[bool]:
-        """Hold the service's lock; the value is False if another process holds it.
+        """Hold the service's lock; yields False if another process holds it.
 
-        Without a version it was started by a person or a service manager, and an upgrade does not replace it.
+        Without a version, it was started by the user or a service manager, and an upgrade does not replace it.
         """
         places.make_private(places.state())
         with Lock(self._lock, _LOCK_TIMEOUT) as is_ours:
@@ -138,7 +138,7 @@ class Service:
             yield is_ours
 
     def stop(self) -> bool:
-        """End its process and wait for that; return whether there was one. Raises `HookError` if it cannot be ended."""
+        """Stop its process and wait for the end; return whether it was running. Raises `HookError` if that fails."""
         pid = self.process_id()
         if pid is None:
             return False
@@ -161,7 +161,7 @@ class Service:
         return True
 
     def _is_held_by(self, pid: int) -> bool:
-        """Whether a process has the lock open: its ID may belong to another process in this container."""
+        """Whether a process has the lock open. Otherwise the ID is one of another container."""
         ours = os.stat(self._lock)
         directory = f"/proc/{pid}/fd"
         with contextlib.suppress(OSError):
@@ -172,7 +172,7 @@ class Service:
         return False
 
     def _holder(self) -> tuple[int | None, str]:
-        """Return the process that holds the lock, and its version."""
+        """Return the ID of the process that holds the lock, and its version; None and empty if there is none."""
         try:
             with open(self._lock, encoding="utf-8") as file:
                 pid, _, version = file.read(200).partition(" ")
@@ -185,6 +185,6 @@ class Service:
 
 
 def _version() -> str:
-    """Return a value that changes with each upgrade, which writes every file anew."""
+    """Return a value that changes with each upgrade, which replaces every file."""
     found = os.stat(os.path.join(places.PACKAGE, "dispatch", "start.py"))
     return f"{found.st_ino} {found.st_size} {int(found.st_mtime)}"

@@ -1,4 +1,4 @@
-"""Tables and paragraphs fitted to a terminal's width, with rich: for people's commands, never while an agent waits."""
+"""Fits tables and paragraphs to a terminal's width, with rich. Used by commands, never while an agent waits."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 _LEAST_TEXT = 24  # columns of a last column whose text is wrapped
 _GAP = 2  # columns between columns, and before the first
 _UNLIMITED = 1_000_000
-_LONGEST_WHOLE = 32  # characters of a header and a cell that stay on one line
-_NO_BREAK = "\u2800"  # a blank that no cell has, see `one_line`
+_LONGEST_WHOLE = 32  # characters of a header and cell that are not broken into lines
+_NO_BREAK = "\u2800"  # a blank that no cell contains, since `one_line` escapes it
 
 
 def table_lines(
     headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | None, *, colour: bool = False
 ) -> list[str]:
-    """Return the lines of a table: complete cells on one line each if `width` is None, else fitted to it.
+    """Return the lines of a table, one line per row if `width` is None, else fitted to it.
 
-    The text of the last column is wrapped. If that is not enough, the columns that do not fit are printed below each
+    The text of the last column is wrapped. If that is not enough, the columns that do not fit are placed below each
     row, with their headers.
     """
     cells = [[one_line(cell) for cell in row] for row in rows]
@@ -52,7 +52,7 @@ def table_lines(
 
 
 def _below(pairs: Sequence[tuple[str, str]], width: int, *, colour: bool) -> list[str]:
-    """Return the cells that do not fit on the line of a row, with their headers; one alone needs none."""
+    """Return the lines for the cells that do not fit on the line of a row, with headers unless it is a single cell."""
     texts = [cell if len(pairs) == 1 else f"{name} {cell}".strip() for name, cell in pairs if cell not in ("", "-")]
     together = [text.replace(" ", _NO_BREAK) if len(text) <= _LONGEST_WHOLE else text for text in texts]
     lines = wrapped(" · ".join(together), width, first=" " * 6, colour=colour) if texts else []
@@ -73,10 +73,10 @@ def _table(
 
 
 def wrapped(text: str, width: int, *, first: str = "", indent: int | None = None, colour: bool = False) -> list[str]:
-    """Return a text in lines that fit into a width, all but the first moved in by `indent` columns.
+    """Return a text in lines that fit into a width, all but the first indented by `indent` columns.
 
-    `first` stands before the text; above it if it is wider than `indent` and not everything fits on one line. Without
-    `indent`, the text is a column beside `first`. Both may have ANSI styles.
+    `first` is placed before the text, or above it if it is wider than `indent` and not everything fits on one line.
+    Without `indent`, the text is a column beside `first`. Both may have ANSI styles.
     """
     lead, said = Text.from_ansi(first), Text.from_ansi(text)
     indent = lead.cell_len if indent is None else indent
@@ -98,7 +98,7 @@ def _lines(shown: RenderableType, width: int, *, colour: bool) -> list[str]:
 
 
 def _console(width: int, *, colour: bool = False) -> Console:
-    """Return a console that writes into memory and knows nothing of the environment."""
+    """Return a console that writes into memory and ignores the environment."""
     return Console(
         file=StringIO(),
         width=width,
@@ -113,24 +113,24 @@ def _console(width: int, *, colour: bool = False) -> Console:
 
 
 def is_coloured(stream: TextIO | None) -> bool:
-    """Return whether a stream gets colours: a terminal does, unless NO_COLOR is set or it is a dumb one."""
+    """Whether a stream gets colours: it is a terminal and not a dumb one, and NO_COLOR is not set."""
     is_terminal = stream is not None and stream.isatty()  # None if it was closed
     return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def folded(line: str, width: int) -> list[str]:
-    """Return a line in pieces that fit into `width` columns, all but the first moved in; every character is kept."""
+    """Return a line in pieces that fit into `width` columns, all but the first indented. No character is lost."""
     first, *others = chop_cells(line, width - 4)
     return [first, *(f"    {piece}" for piece in others)]
 
 
 def shortened(line: str, width: int) -> str:
-    """Return a line that fits into `width` columns: the end of a longer one is left out."""
+    """Return a line cut off at its end to fit into `width` columns."""
     return line if cell_len(line) <= width else set_cell_size(line, width - 1).rstrip() + LEFT_OUT
 
 
 def without_middle(line: str, width: int) -> str:
-    """Return a line that fits into `width` columns: the middle of a longer one is left out."""
+    """Return a line shortened in the middle to fit into `width` columns."""
     if cell_len(line) <= width:
         return line
     kept = max(width - cell_len(LEFT_OUT), 2)

@@ -1,1 +1,1 @@
-"""The hooks of a project: layers of folders, named files, and whether their owner trusts them."""
+"""Finds and loads the hooks of a project, from layers of folders and named files, and checks that they are trusted."""

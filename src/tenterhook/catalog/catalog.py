@@ -1,4 +1,4 @@
-"""The catalog of a project: the hooks in force, those that are not, all problems, and the layers they come from."""
+"""The catalog of a project: the hooks in force, those left out, all problems, and the layers they come from."""
 
 from __future__ import annotations
 
@@ -43,30 +43,30 @@ class Catalog(NamedTuple):
     shadow_until: float | None = None  # when a new revision of a pack is enforced, in seconds since 1970
 
     def without_empty(self, files: Collection[str]) -> Catalog:
-        """Return the catalog without the problem that these files define no hooks: the person did not name them."""
+        """Return the catalog without the problem `no-hooks` of these files, which the user did not name."""
         kept = [each for each in self.problems if each.code != "no-hooks" or each.file not in files]
         return self._replace(problems=tuple(kept))
 
     @property
     def until(self) -> float | None:
-        """The time at which a disabled hook, or a pack's new revision, is in force: the catalog counts until then."""
+        """When a disabled hook, or a pack's new revision, comes into force and the catalog expires; None for never."""
         times = [each.until for each in self.left_out if each.until is not None]
         return min(times + ([self.shadow_until] if self.shadow_until is not None else []), default=None)
 
     def disabled(self, event: str | None = None) -> list[LeftOut]:
-        """Return the hooks that a person has disabled, those of an event if one is given."""
+        """Return the disabled hooks, of an event or of all."""
         return [each for each in self.left_out if each.is_disabled and event in (None, each.hook.event)]
 
     def all_hooks(self) -> tuple[Hook, ...]:
-        """Return the hooks in force, and those that are left out."""
+        """Return the hooks in force and those left out."""
         return (*self.hooks, *(each.hook for each in self.left_out))
 
     def expected(self) -> tuple[Hook, ...]:
-        """Return the hooks in force, and those that will be at a set time: agents must call Tenterhook for both."""
+        """Return the hooks in force and those disabled until a time: agents must call Tenterhook for both."""
         return (*self.hooks, *(each.hook for each in self.left_out if each.until is not None))
 
     def in_force(self) -> tuple[Hook, ...]:
-        """Return the hooks that would run now: those that need trust only while they have it."""
+        """Return the hooks that would run now, without those that need trust and lack it."""
         return tuple(hook for hook in self.hooks if not hook.needs_trust or self.trust.standing(hook).runs)
 
 
@@ -74,7 +74,7 @@ MANAGED = "/etc/agents/hooks"
 
 
 class Layer(NamedTuple):
-    """A directory of hook folders: managed by root, the person's own, or a project's."""
+    """A directory of hook folders: managed by root, the user's own, or a project's."""
 
     name: str
     directory: str
@@ -89,15 +89,15 @@ def layers(root: str, managed: str = MANAGED) -> list[Layer]:
 
 
 def directories(root: str, managed: str = MANAGED) -> list[str]:
-    """Return the directories of all layers, under all their names."""
+    """Return the directories of all layers, including repeated ones."""
     return [layer.directory for layer in all_layers(root, managed)]
 
 
 def all_layers(root: str, managed: str) -> list[Layer]:
-    """Return the layers, each directory under all its names."""
+    """Return the layers, including those whose directory is also that of another."""
     config = places.config_home()
-    # Hooks in a directory that the environment moves into a repository are the project's; never those of ~/.config,
-    # nor those of a directory that `install` recorded: the person chose it.
+    # If the environment moves the configuration into a repository, the hooks there are the project's. ~/.config and the
+    # directory that `install` recorded are always the user's.
     own = os.path.join(places.account_home(), ".config")
     chosen = "config" in places.FIXED or os.path.realpath(config) == os.path.realpath(own)
     from . import project_root

@@ -1,7 +1,7 @@
-"""The hooks that block when they fail, as they were last in force: one that can no longer be loaded refuses its event.
+"""Stores the hooks that block when they fail: one that can no longer be loaded blocks its event.
 
-They are kept in a private file of the state directory, written when hooks that are loaded for events have changed. A
-project's hooks are not kept: another branch may not have them, and one that was changed is not trusted anyway.
+They are in a private file of the state directory, which is written when such hooks have changed. A project's hooks are
+not stored: another branch may not have them, and a changed one is not trusted anyway.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class StoredHook(NamedTuple):
 
 
 class Scope:
-    """What one load reads: directories of hooks, each with its layer, and named files."""
+    """What one load reads: the directories of layers, and named files."""
 
     def __init__(self, layers: Iterable[Layer], files: Iterable[str]) -> None:
         self._layers, self._files = {tuple(layer) for layer in layers}, set(files)
@@ -56,7 +56,7 @@ def path() -> str:
 
 
 def read() -> tuple[list[StoredHook], Problem | None]:
-    """Return the hooks that are kept, and the problem if the file cannot be used."""
+    """Return the stored hooks, and the problem if the file cannot be used."""
     try:
         descriptor = os.open(path(), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
@@ -79,7 +79,7 @@ def _unusable(why: str) -> Problem:
 
 
 def unknown(problem: Problem) -> list[Hook]:
-    """Return hooks that refuse every tool call, for kept hooks that are unknown and may be missing."""
+    """Return hooks that block every tool call, in place of stored hooks that cannot be read."""
     why = f"cannot be determined whether it is missing: {problem.file}: {problem.message}; {problem.remedy}"
     known: dict[str, Any] = {
         "format": "folder",
@@ -106,7 +106,7 @@ def _as_json(kept: StoredHook) -> dict[str, Any]:
 
 
 def is_guard(hook: Hook) -> bool:
-    """Whether a hook refuses its event when it fails, and is kept."""
+    """Whether a hook blocks its event when it fails, and is to be stored."""
     if not hook.fail_closed or hook.layer not in ("managed", "user", "config") or hook.pack:
         return False
     is_enforced = not hook.is_shadow and not hook.in_background and not hook.never_matches
@@ -116,7 +116,7 @@ def is_guard(hook: Hook) -> bool:
 def missing(
     kept: Iterable[StoredHook], scope: Scope, loaded: Collection[Hook], problems: Sequence[Problem]
 ) -> list[StoredHook]:
-    """Return the kept hooks that should have been loaded and were not, each with the reason as `missing`."""
+    """Return the stored hooks that should have been loaded and were not, each with the reason as `missing`."""
     found = []
     for hook, until in kept:
         if not scope.has(hook) or _is_among(hook, loaded):
@@ -138,7 +138,7 @@ def problem(hook: Hook, problems: Sequence[Problem]) -> Problem:
 
 
 def _is_among(hook: Hook, loaded: Iterable[Hook]) -> bool:
-    """Whether a hook was loaded, from the same place or under its name; edits of it do not matter."""
+    """Whether a hook was loaded, from the same place or under the same name. Its content is not compared."""
     if hook.folder is None:
         return any(each.source == hook.source for each in loaded)
     return any(
@@ -149,7 +149,7 @@ def _is_among(hook: Hook, loaded: Iterable[Hook]) -> bool:
 
 
 def _about(hook: Hook, problems: Iterable[Problem]) -> Problem | None:
-    """Return the problem that keeps a hook from being loaded, the closest to it first; or None."""
+    """Return the problem that kept a hook from being loaded, or None; one in its folder goes before one around it."""
     place = hook.folder or hook.source
     errors = [each for each in problems if each.severity == ERROR or each.code == "no-hooks"]
     own = [each for each in errors if each.file == place or each.file.startswith(f"{place}/")]
@@ -180,7 +180,7 @@ def _removal(hook: Hook) -> str:
 
 
 def keep(known: Iterable[StoredHook], scope: Scope, hooks: Iterable[Hook], left_out: Iterable[LeftOut]) -> bool:
-    """Keep the hooks in force, and those disabled until a time. Return False if the file stays locked."""
+    """Store the hooks in force, and those disabled until a time. Return False if the file stays locked."""
     found = [StoredHook(hook) for hook in hooks if is_guard(hook)]
     found += [StoredHook(each.hook, each.until) for each in left_out if each.until is not None and is_guard(each.hook)]
     now = {each.key: each for each in found}
@@ -189,7 +189,7 @@ def keep(known: Iterable[StoredHook], scope: Scope, hooks: Iterable[Hook], left_
         return True
 
     def changed(latest: list[StoredHook]) -> list[StoredHook]:
-        # Entries that others have removed or added meanwhile stay so.
+        # What other processes have removed or added meanwhile is respected.
         kept = [now.get(each.key, each) for each in latest if each.key in now or each.key not in before]
         keys = {each.key for each in kept}
         new = [each for key, each in now.items() if key not in keys and each.hook.missing is None]
@@ -202,7 +202,7 @@ def keep(known: Iterable[StoredHook], scope: Scope, hooks: Iterable[Hook], left_
 
 
 def forget(name: str) -> list[Hook]:
-    """Remove the hooks of a name from the file, and return them; one that can be loaded is kept again then."""
+    """Remove the hooks with a name from the file, and return them. A hook that can be loaded is stored again."""
     forgotten: list[Hook] = []
 
     def changed(latest: list[StoredHook]) -> list[StoredHook]:
@@ -215,7 +215,7 @@ def forget(name: str) -> list[Hook]:
 
 
 def _change(changed: Any) -> bool:
-    """Replace the file, one process at a time. Return False if it stays locked."""
+    """Replace the stored hooks by `changed(hooks)`, under a lock. Return False if the file stays locked."""
     file = path()
     try:
         places.make_private(os.path.dirname(file))

@@ -15,7 +15,7 @@ class Untrustable(HookError):
 
 
 class FileFingerprint(NamedTuple):
-    """One file of a folder; `digest` is of its content, or of the target of a link."""
+    """One file of a folder; `digest` is that of its content or, for a link, of its target's path."""
 
     path: str
     mode: int
@@ -44,7 +44,7 @@ def of_file(file: str) -> Fingerprint:
 
 
 def touched_since(folder: str, moment: float) -> bool:
-    """Whether a file below a folder has changed since a time of `time.time`; by `stat` alone."""
+    """Whether anything in a folder has changed since a `time.time`, according to `stat`."""
     earliest = moment - _CLOCK_TICK
     left = [folder]
     try:
@@ -75,7 +75,7 @@ def _hash(entries: list[FileFingerprint]) -> str:
 
 
 def _walk(folder: str) -> list[FileFingerprint]:
-    """Return every file below a folder; the limits exceed what a person can review."""
+    """Return every file and directory below a folder. Raises `Untrustable` for more than a person can review."""
     if os.path.islink(folder):
         raise Untrustable(f"{folder} is a link", "put the files themselves there")
     found: list[FileFingerprint] = []
@@ -130,7 +130,7 @@ def _entry(full: str, relative: str, folder: str) -> FileFingerprint:
 
 
 def _leads_out(link: str, target: str, folder: str) -> bool:
-    """Whether a link leads out of a folder, also if it leads back: what is outside may change."""
+    """Whether a link leads out of a folder, even if it leads back in: what is outside may change."""
     inside = os.path.realpath(folder) + "/"
     if os.path.isabs(target) or not os.path.realpath(link).startswith(inside):
         return True

@@ -1,8 +1,8 @@
-"""The compiled index of a project's hooks: most events reach none, which is decided without loading any.
+"""The compiled index of a project's hooks, which tells for most events that they reach no hook, without loading any.
 
-It is used only if no other account could have written it, and while nothing that it was made from has changed: no
-definition, no directory above one, no trust record; and until the time at which a disabled hook is in force again.
-If it is stale, the hooks are loaded and it is written anew. Reading it imports very little.
+It is used only if no other account could have written it, and as long as nothing it was made from has changed
+(definitions, the directories above them, trust records) and no disabled hook is in force again. If it is stale, the
+hooks are loaded and it is written anew. Reading it imports very little.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _MADE_BY = (14, __version__, sys.hexversion)
 
 
 def read(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ()) -> Index | None:
-    """Return the index of a project, or None if anything changed since.
+    """Return the index of a project, or None if there is none or anything has changed since it was made.
 
     Without `layers` it is the index for `dispatch`, whose directories `install` recorded.
     """
-    try:  # only this account can have written it
+    try:
         index: Index | None = private_files.parsed(_file(root, configs, layers), marshal.loads)
         if index is None or (index["made_by"], index["root"], index["configs"]) != (_MADE_BY, root, list(configs)):
             return None
@@ -52,7 +52,7 @@ def read(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ()) -
 
 
 def reaches_nothing(index: Index, event: str, tool: Any, tool_input: Any) -> bool:
-    """Whether an event certainly reaches no hook. False if that needs a regular expression."""
+    """Whether an event certainly reaches no hook. False if it takes a regular expression to tell."""
     entries = index["entries"].get(event)
     if not entries:
         return True
@@ -79,12 +79,13 @@ def reaches_nothing(index: Index, event: str, tool: Any, tool_input: Any) -> boo
 
 
 def catalog(index: Index, event: str | None = None, trust: Any = None) -> Catalog:
-    """Return the hooks as they were loaded when the index was made. Trust is loaded only if this event may need it."""
+    """Return the catalog that the index was made from. Trust records are loaded only if this event may need them."""
     from ..errors import Problem
     from ..model import Hook
     from .catalog import Catalog
 
-    hooks = tuple(Hook(*values) for values in marshal.loads(index["hooks"]))  # noqa: S302  # as above
+    # the index was read from a private file
+    hooks = tuple(Hook(*values) for values in marshal.loads(index["hooks"]))  # noqa: S302
     problems = tuple(Problem(*values) for values in index["problems"])
     with_metadata = [hook for hook in hooks if event in (None, hook.event) and hook.metadata]
     needs_trust = any(hook.needs_trust for hook in hooks)
@@ -92,9 +93,8 @@ def catalog(index: Index, event: str | None = None, trust: Any = None) -> Catalo
         from .trust import Trust
 
         trust = Trust(index["root"])
-    left_out = (
-        _left_out(index) if event in (None, "pre-session") else ()
-    )  # disabled hooks are reported at a session's start
+    # disabled hooks are reported at a session's start
+    left_out = _left_out(index) if event in (None, "pre-session") else ()
     return Catalog(index["root"], (), hooks, problems, left_out, trust, index["debug"])
 
 
@@ -119,7 +119,7 @@ def load_and_store(
     trust: Trust | None = None,
     here: Sequence[Layer] = (),
 ) -> tuple[Catalog, Snapshot]:
-    """The same, with the files that were observed."""
+    """Like `load`; also return the files that the hooks depend on."""
     found, observed = load_observed(root, configs, managed=managed, trust=trust)
     if observed.is_settled():
         file = _file(root, configs, here)
@@ -134,7 +134,7 @@ def load_and_store(
 def load_observed(
     root: str, configs: Sequence[str], *, managed: str | None = None, trust: Trust | None = None
 ) -> tuple[Catalog, Snapshot]:
-    """Load a project's hooks, and return them with the files that they depend on, as these were before."""
+    """Load a project's hooks. Return them, and the state before loading of the files that they depend on."""
     from . import catalog, loading, snapshot
 
     managed = managed or catalog.MANAGED
@@ -155,7 +155,7 @@ def _made(found: Catalog, configs: Sequence[str], observed: Snapshot) -> bytes:
     from ..events import NAMES_OF_TOOL
 
     entries = _entries(found.hooks)
-    # Light enumerations are strings to marshal only if they are exactly strings.
+    # `marshal` writes enumeration members only because those of `named_tuples` are plain strings.
     return marshal.dumps(
         {
             "made_by": _MADE_BY,
@@ -178,9 +178,9 @@ def _made(found: Catalog, configs: Sequence[str], observed: Snapshot) -> bytes:
 
 
 def _entries(hooks: Iterable[Hook]) -> dict[str, dict[tuple[str, Any], list[Any] | None]]:
-    """Return the words of the hooks' matchers, by event and tool: many hooks are for few tools, each asked for once.
+    """Return the words that the hooks' patterns need, by event and tool matcher, since many hooks share few of those.
 
-    None for the patterns of a tool if a hook has none, or one without such words: the event may reach it.
+    The words are None where one of the hooks has no pattern, or one without such words.
     """
     found: dict[str, dict[tuple[str, Any], list[Any] | None]] = {}
     for hook in hooks:
@@ -198,7 +198,10 @@ def _entries(hooks: Iterable[Hook]) -> dict[str, dict[tuple[str, Any], list[Any]
 
 
 def _entry(hook: Hook) -> tuple[str, Any, Any] | None:
-    """Return the words that a hook's matchers need: None without a matcher, False if there are no such words."""
+    """Return a hook's dialect and the words that its matchers need; None if it never matches.
+
+    The words are None without a matcher, and False if it needs no particular words.
+    """
     if hook.never_matches:
         return None
     if not hook.spec.has_tool:
@@ -210,15 +213,14 @@ def _entry(hook: Hook) -> tuple[str, Any, Any] | None:
 
 
 def _words(expression: str) -> Any:
-    """Return words without which an expression cannot match; False if there are none."""
+    """Return words of which an expression needs one to match; False if there are none."""
     return literal_search.words(expression) or literal_search.required_words(expression) or False
 
 
 def _needs_mcp_names(words: Any) -> bool:
-    """Whether a word of a tool matcher may be found in `mcp:server/tool` or `mcp__server__tool` only.
+    """Whether a word of a tool matcher may be in `mcp:server/tool` or `mcp__server__tool`, but not in the agent's name.
 
-    As the agent's own spelling, both contain the names of server and tool. Such a word is part of what is before and
-    between these names, or reaches into it.
+    All three contain the names of server and tool. Such a word overlaps the prefix or the separator.
     """
     return any(
         text in "mcp" or text.strip("_") != text or any(mark in text for mark in _MCP_MARKS) for text, *_ in words or ()

@@ -26,7 +26,7 @@ DEFAULTS = tuple(field for field in hook_fields.FOLDER if field.key in ("timeout
 
 
 class LayerSettings(NamedTuple):
-    """The content of one `hooks.toml`. `governs` are the layers whose hooks it may disable or override."""
+    """The content of one `hooks.toml`; `governs` are the layers whose hooks it may disable or override."""
 
     file: str = ""
     governs: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class LayerSettings(NamedTuple):
 
 
 def read(directory: str, governs: tuple[str, ...]) -> tuple[LayerSettings, list[Problem]]:
-    """Return the settings of a directory of hooks, empty if the file is missing or broken; and the problems."""
+    """Return the settings in a directory of hooks, and their problems. Empty if the file is missing or broken."""
     file = os.path.join(directory, FILE)
     if not os.path.lexists(file):
         return LayerSettings(), []

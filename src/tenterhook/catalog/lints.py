@@ -1,4 +1,4 @@
-"""Lints: hooks that load, but will not do what their author means."""
+"""Lints for hooks that load, but will not do what their author intends."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _tool(hook: Hook, expression: str) -> Iterator[Problem]:
 
 
 def _line(hook: Hook, key: str) -> int | None:
-    """Return the line of a key of a hook; that of the hook if the key is not found."""
+    """Return the line of a hook's key, or of the hook if the key is not found."""
     if hook.folder is not None:
         front = front_matter.read(hook.source)
         return hook.line if isinstance(front, Problem) else front.line_of(key)
@@ -105,7 +105,7 @@ def _line(hook: Hook, key: str) -> int | None:
 
 
 def _guard(hook: Hook) -> Iterator[Problem]:
-    """Yield the settings of a built-in guard that have no effect."""
+    """Yield problems of a built-in guard: an unknown name, settings without effect."""
     if hook.guard is None:
         return
     try:
@@ -221,7 +221,7 @@ def _command(hook: Hook, command: str) -> Iterator[Problem]:
     if script is None:
         other = next((name for path in paths for name in entry_points.in_any_case(*os.path.split(path))), None)
         message = f"there is no {paths[0]}" + (f"; the file is called {other}, and case matters" if other else "")
-        # in a file that is in force in other projects too, a relative path may be right there
+        # a file for several projects may mean a path that exists in another one
         is_certain = os.path.isabs(given) or places.is_inside(hook.source, root)
         code = "cannot-start" if is_certain else "missing-program"
         yield Problem(code, hook.source, line, "command", message, "fix the path, or add the script")
@@ -241,7 +241,7 @@ _RUNNERS = ("python", "python3", "sh", "bash", "dash", "zsh", "perl", "ruby", "n
 
 
 def _plain_words(line: str) -> list[str]:
-    """Return the words of a line that only starts one program, from that program on; else an empty list."""
+    """Return the words of a line that only runs one program, without `exec` and `env`; else an empty list."""
     only = syntax.only_command(line)
     reading = reader.read(line, os.getcwd(), {"HOME": os.path.expanduser("~")})
     commands = [each for each in reading.commands if set(each.through) <= {"exec", "env"}]
@@ -253,7 +253,7 @@ def _plain_words(line: str) -> list[str]:
 
 
 def _named_script(words: list[str]) -> tuple[str | None, str] | None:
-    """Return the script that plain words name, and the program that runs it: `interpreter script …`, `script …`."""
+    """Return the interpreter and script of `interpreter script …`, or None and the script of `path/script …`."""
     if len(words) > 1 and os.path.basename(words[0]) in _RUNNERS and not words[1].startswith("-"):
         return words[0], os.path.expanduser(words[1])
     if words and "/" in words[0]:
@@ -275,7 +275,7 @@ def _instead_of(name: str, otherwise: str) -> str:
 
 
 def programs(text: str) -> list[str]:
-    """Return the programs that a script calls by a literal name: no builtins, none of its own functions."""
+    """Return the programs that a script calls by a literal name, without builtins and its own functions."""
     try:
         nodes = list(syntax.nodes(syntax.parse(text, syntax.Budget(_STEPS))))
     except (syntax.Unreadable, syntax.OutOfBudget):
@@ -287,7 +287,7 @@ def programs(text: str) -> list[str]:
 
 
 def _programs(text: str, file: str, line: int | None, key: str | None) -> Iterator[Problem]:
-    """Yield the programs that are not installed: without one, a guard lets everything pass or fails each time."""
+    """Yield a problem for each program that is not installed: without it, a guard allows everything or always fails."""
     for name in programs(text):
         if shutil.which(name) is None:
             message = f"there is no program '{name}' on the PATH"

@@ -1,7 +1,7 @@
 """The hooks of a project for a long-lived engine: a change is in force at the next event.
 
-Each event calls `stat` for every file that hooks depend on, which takes about a millisecond for a hundred hooks. After
-a change they are loaded again, which takes some 20 ms for a hundred.
+Each event calls `stat` on every file that the hooks depend on, about 1 ms for a hundred hooks. After a change they are
+loaded again, about 20 ms for a hundred.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class LiveCatalog:
     """A project's current hooks. Safe to use from several threads."""
 
     def __init__(self, root: str, configs: Sequence[str], trust: Trust, unnamed: Collection[str] = frozenset()) -> None:
-        """`unnamed` are those of `configs` that the person did not name: they may define no hooks."""
+        """`unnamed` are those of `configs` that the user did not name: it is no problem if they define no hooks."""
         self._unnamed = unnamed
         self._root, self._configs, self._everything = root, configs, trust.everything
         self._lock = threading.Lock()
@@ -58,7 +58,7 @@ class LiveCatalog:
         )
 
     def _loaded(self, trust: Trust) -> Catalog:
-        """Return the catalog of the index if nothing has changed since; else load it."""
+        """Return the catalog from the index if nothing has changed since; else load it."""
         if self._everything:  # then the project's untrusted settings count as well
             return self._read(trust)
         here = catalog.layers(self._root)
@@ -75,7 +75,7 @@ class LiveCatalog:
         return loaded
 
     def _read_again(self) -> None:
-        """Load everything again; the identity that trust is bound to may be another."""
+        """Load everything again, also the project's identity that trust is bound to."""
         found = self._read(Trust(self._root, everything=self._everything))
         self.latest = found.without_empty(self._unnamed)
         self._until = self.latest.until

@@ -1,4 +1,4 @@
-"""Loading every hook of a project: valid hooks, and the problems of all others."""
+"""Loads the hooks of a project: the valid ones, and the problems of the others."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def load(
     observed: Snapshot | None = None,
     keep: bool = False,
 ) -> Catalog:
-    """Return the catalog of every layer and every named file. Never raises for their content.
+    """Return the catalog of all layers and named files. Never raises for their content.
 
-    `observed` records the files that the result depends on. With `keep`, hooks that block when they fail are stored: if
-    one is missing later, its event is refused.
+    `observed` records the files that the result depends on. With `keep`, hooks that block when they fail are stored, so
+    that their events are blocked if they are missing later.
     """
     trust = trust or Trust(root)
     look = observed.look if observed else entry_points.read_state
@@ -113,14 +113,14 @@ def load(
 
 
 def _is_of_project(problem: Problem, found: Iterable[Layer]) -> bool:
-    """Whether a problem is one of a project's hooks, which are not kept."""
+    """Whether a problem is in a project's hooks, which are not stored by `fail_closed`."""
     return any(layer.name == "project" and problem.file.startswith(layer.directory) for layer in found)
 
 
 def _missing(
     lost: Iterable[fail_closed.StoredHook], refused_layers: Container[str]
 ) -> tuple[list[Hook], list[LeftOut]]:
-    """Return missing hooks; and separately those that are disabled, by settings that can no longer be read."""
+    """Return the missing hooks in force, and those disabled until a time by settings that can no longer be read."""
     now = time.time()
     hooks, away = [], []
     for hook, until in lost:
@@ -134,7 +134,7 @@ def _missing(
 def _still_closed(
     hooks: Sequence[Hook], kept: Iterable[fail_closed.StoredHook], problems: Iterable[Problem]
 ) -> list[Hook]:
-    """Return hooks; if a `hooks.toml` cannot be read, those that it made block when they fail still do."""
+    """Return the hooks; if a `hooks.toml` cannot be read, those that it had made fail closed still do."""
     if not any(os.path.basename(each.file) == layer_settings.FILE and each.code in _UNREAD for each in problems):
         return list(hooks)
     closed = {(hook.folder, hook.event) for hook, _ in kept}
@@ -145,7 +145,7 @@ _UNREAD = ("unreadable", "not-text", "bad-toml", "bad-hooks-section", "writable-
 
 
 def _each_once(files: Iterable[str]) -> list[str]:
-    """Return absolute names; a file with several names only once, by the first."""
+    """Return absolute paths; only the first of several paths of one file."""
     found: dict[object, str] = {}
     for file in files:
         found.setdefault(places.file_identity(file), os.path.abspath(file))
@@ -153,7 +153,7 @@ def _each_once(files: Iterable[str]) -> list[str]:
 
 
 def _refuse(layer: Layer) -> Problem | None:
-    """Return why a whole directory is not used, or None."""
+    """Return the problem for which a layer's whole directory is not used, or None."""
     if not os.path.isdir(layer.directory):
         return None
     if layer.name == "managed" and not private_files.owned_by_root(layer.directory):
@@ -173,7 +173,7 @@ def _writable(path: str, culprit: str) -> Problem:
 
 
 def _names_only_packs(layer: Layer, file: str) -> bool:
-    """Whether a `hooks.toml` has nothing but packs without settings: for those, trust in their sources is enough."""
+    """Whether a `hooks.toml` has only packs without settings, for which trust in their sources is enough."""
     if not os.path.lexists(f"{layer.directory}/hooks.lock"):
         return False
     loaded = toml_files.load(file)
@@ -202,7 +202,7 @@ def _read_layer(
     look: Callable[[str], entry_points.FolderState | None],
     taken: set[str],
 ) -> tuple[list[Hook], list[Problem]]:
-    """Return the hooks of a layer, sorted by name in bytes; without folders in `taken`, which an earlier layer has."""
+    """Return a layer's hooks, sorted by name as bytes, and problems. Skips folders in `taken`, and adds its own."""
     try:
         names = sorted(os.listdir(layer.directory), key=os.fsencode)
     except FileNotFoundError:
@@ -235,7 +235,7 @@ def _read_layer(
             if changed.hook is not None:
                 changes, read = wanted, changed
                 continue
-            # The settings are wrong, not the hook: it is not changed.
+            # The override is wrong, not the hook, which stays as it is.
             errors = [problem for problem in changed.problems if problem.severity == "error"]
             problems += [problem._replace(file=rules.file, line=rules.lines.get(hook_name)) for problem in errors]
         problems += read.problems
@@ -247,7 +247,7 @@ def _read_layer(
 def _folders(
     directory: str, looked: Mapping[str, entry_points.FolderState | None]
 ) -> Iterator[tuple[str, str, entry_points.FolderState]]:
-    """Yield the hook folders of a directory, each with its real path; without links to others of them."""
+    """Yield the hook folders of a directory, each with its real path; without links to other folders in it."""
     folders = [(f"{directory}/{name}", seen) for name, seen in looked.items() if seen is not None]
     above = os.path.realpath(directory)
     own = {above + folder[len(directory) :] for folder, seen in folders if folder not in seen.links}
@@ -259,7 +259,7 @@ def _folders(
 
 
 def _problems_of_other(directory: str, name: str) -> list[Problem]:
-    """Return the problems of an entry that is meant as a hook but is none."""
+    """Return the problems of an entry that seems to be meant as a hook but is not one."""
     if name == layer_settings.FILE:
         return []
     from . import misplaced_files
@@ -268,7 +268,7 @@ def _problems_of_other(directory: str, name: str) -> list[Problem]:
 
 
 def _culprit(layer: Layer, seen: entry_points.FolderState, owners: tuple[int, ...]) -> str | None:
-    """Return the file of a hook that another account could change, or None; the layer's directory is safe."""
+    """Return a file of a hook's folder that another account could change, or None."""
     if layer.name == "project":
         return None  # trust decides
     for link in seen.links:
@@ -285,10 +285,13 @@ def _culprit(layer: Layer, seen: entry_points.FolderState, owners: tuple[int, ..
 def _choose(
     hooks: Sequence[Hook], governing: Sequence[layer_settings.LayerSettings]
 ) -> tuple[list[Hook], list[LeftOut]]:
-    """Return the hooks in force, and those left out. Whether a project's hook replaces one is decided at the event."""
+    """Return the hooks in force, and those left out.
+
+    A hook that a project's hook replaces is in force, with `replaced_by`: trust in that is checked at each event.
+    """
     in_force: list[Hook] = []
     left_out: list[LeftOut] = []
-    kept: dict[str, str] = {}  # a person's hooks by name, each with the directory it is in
+    kept: dict[str, str] = {}  # the directory of each hook of the user, by name
     disabling = [rules for rules in governing if rules.disabled or not rules.enabled]
     now = time.time()
     for hook in hooks:
@@ -307,7 +310,7 @@ def _choose(
 
 
 def _disabled(hook: Hook, governing: Sequence[layer_settings.LayerSettings], now: float) -> LeftOut | None:
-    """Return what disables a hook, and until when; None for an enabled one, and for all managed ones."""
+    """Return a hook as left out if it is disabled, else None. Managed hooks cannot be disabled."""
     if hook.layer == "managed":
         return None
     found = [rules for rules in governing if hook.layer in rules.governs]
@@ -334,7 +337,7 @@ def layer_of(hook: Hook) -> str:
 
 
 def _ungoverned(rules: layer_settings.LayerSettings, hooks: Sequence[Hook]) -> list[Problem]:
-    """Return the problems of names in a `hooks.toml` that no hook has which it may change."""
+    """Return a problem for each name in a `hooks.toml` that none of the hooks that it governs has."""
     known = {hook.name for hook in hooks if hook.layer in rules.governs}
     return [
         Problem(

@@ -1,4 +1,4 @@
-"""Files that are meant as hooks but are not read: a misspelt HOOK.md, a folder that is nested too deeply."""
+"""Finds files that seem to be hooks but are not read: a misspelt HOOK.md, a folder that is nested too deeply."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _unreadable(folder: str) -> Problem | None:
 
 
 def misspelt(folder: str) -> Problem | None:
-    """Return the problem of a HOOK.md whose name has another case, or None."""
+    """Return the problem of a HOOK.md whose name is in another case, or None."""
     name = next((each for each in _directory(folder) if each.upper() == "HOOK.MD"), None)
     if name is None:
         return None

@@ -1,7 +1,7 @@
 """Packs of hooks: those that a `hooks.toml` names, the bytes that the `hooks.lock` beside it pins, and their store.
 
-A hook of a pack is in force only as the lock has it. If its bytes are missing or different it is still in the catalog,
-as a hook that fails: where it must block when it fails, its event is refused.
+A hook of a pack is in force only with the bytes that the lock pins. If those are missing or different, it is in the
+catalog as a hook that fails: if it fails closed, its event is blocked.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class NamedPack(NamedTuple):
 
 
 class LockedHook(NamedTuple):
-    """One hook of a pack as it was locked: the hash of its folder, and what it is if the folder is missing."""
+    """One hook of a pack in a `hooks.lock`: the hash of its folder, and its matchers in case the folder is missing."""
 
     name: str
     digest: str
@@ -69,7 +69,7 @@ class LockedPack(NamedTuple):
     hooks: tuple[LockedHook, ...]
     default: tuple[str, ...] | None = None
     signer: str = ""
-    before: LockedPack | None = None  # what is in force until `shadow_until`; what differs from it runs in shadow mode
+    before: LockedPack | None = None  # the revision in force until `shadow_until`; changes since run in shadow mode
     shadow_until: float = 0.0  # in seconds since 1970
 
     def chosen(self, only: Sequence[str] | None) -> list[LockedHook]:
@@ -79,7 +79,7 @@ class LockedPack(NamedTuple):
 
 
 def store(layer: str) -> str:
-    """Return the directory of fetched packs, by layer: that of the machine belongs to root."""
+    """Return the directory of a layer's fetched packs; that of the managed layer belongs to root."""
     return MANAGED_STORE if layer == "managed" else f"{places.data()}/packs"
 
 
@@ -162,11 +162,11 @@ def _seconds(given: Any) -> float:
 def read_hooks(
     layer: Layer, taken: set[str], *, is_trusted: bool, keep: bool
 ) -> tuple[list[Hook], list[Problem], list[float]]:
-    """Return the hooks of the packs that a layer's `hooks.toml` names, problems, and the ends of shadow modes.
+    """Return the hooks of the packs that a layer's `hooks.toml` names, problems, and when shadow modes end.
 
-    If that file or the lock cannot be read, or the lock is incomplete, the packs that were in force there still are;
-    with `keep` they are stored for that case. Settings count only if the file `is_trusted`. Hooks in `taken`, which an
-    earlier layer has, are left out.
+    If that file or the lock cannot be read, or the lock is incomplete, the packs that were in force remain so; with
+    `keep`, they are stored for that case. Settings count only if the file `is_trusted`. Skips hooks in `taken`, and
+    adds its own.
     """
     file, lock = f"{layer.directory}/{layer_settings.FILE}", f"{layer.directory}/{FILE}"
     earlier = _kept_file(lock)
@@ -178,8 +178,9 @@ def read_hooks(
     except HookError as error:
         wanted, locked = _kept(earlier)
         if not wanted:
-            problems = [Problem("bad-lock", lock, None, None, error.message, error.remedy)] if _names(file) else []
-            return [], problems, []
+            if not _names_packs(file):
+                return [], [], []
+            return [], [Problem("bad-lock", lock, None, None, error.message, error.remedy)], []
         message = f"{error.message}; the packs that were in force still are"
         problems = [Problem("bad-lock", lock, None, None, message, error.remedy)]
     else:
@@ -218,7 +219,7 @@ def read_hooks(
 def _complete(
     lock: str, wanted: Sequence[NamedPack], locked: dict[str, LockedPack], kept: Mapping[str, LockedPack]
 ) -> list[Problem]:
-    """Add the entries that a lock has lost since it was last read, of packs that are still named; return problems."""
+    """Add to `locked` what the lock has lost since it was last read, of packs that are still named; return problems."""
     problems = []
     for pack in wanted:
         found, before = locked.get(pack.source), kept.get(pack.source)
@@ -235,14 +236,14 @@ def _complete(
 
 
 def lacking(layer: str, locked: LockedPack) -> list[str]:
-    """Return the hooks of a pack in the store that its entry in the lock lacks: the lock was cut off or edited."""
+    """Return the names of a stored pack's hooks that its entry in the lock lacks: the lock was truncated or edited."""
     directory = f"{store(layer)}/{locked.tree}"
     names = os.listdir(directory) if os.path.isdir(directory) else []
     return sorted({name for name in names if not name.startswith(".")} - {hook.name for hook in locked.hooks})
 
 
 def names_twice(packs: Iterable[tuple[NamedPack, LockedPack | None]]) -> Iterator[tuple[str, str, str]]:
-    """Yield each hook that two packs have, with the names of both packs."""
+    """Yield the name of each hook that two packs have, and the names of both packs."""
     taken: dict[str, str] = {}
     for pack, locked in packs:
         for hook in locked.chosen(pack.only) if locked else ():
@@ -266,8 +267,8 @@ def _in_shadow(hook: Hook) -> Hook:
     return hook._replace(metadata={**hook.metadata, "mode": "shadow"}, fail_closed=False)
 
 
-def _names(file: str) -> bool:
-    """Whether a `hooks.toml` that can be read names packs."""
+def _names_packs(file: str) -> bool:
+    """Whether a `hooks.toml` can be read and names packs."""
     try:
         return bool(named(file)[0])
     except HookError:
@@ -321,7 +322,7 @@ def _read_pack(
 
 
 def _missing(layer: Layer, folder: str, locked: LockedHook, origin: Mapping[str, str], why: str) -> Hook:
-    """Return a hook whose bytes are not those of the lock: it fails at its event."""
+    """Return a hook in place of a locked one whose bytes are missing or different: each of its runs fails."""
     return Hook(
         locked.name,
         BY_NAME[locked.event].name,
@@ -339,7 +340,7 @@ def _missing(layer: Layer, folder: str, locked: LockedHook, origin: Mapping[str,
 
 
 def difference(folder: str, digest: str) -> str | None:
-    """Return how the bytes of a folder differ from a lock; None if they are those of the lock."""
+    """Return how a folder differs from the digest in a lock, or None."""
     if not os.path.isdir(folder):
         return "it is not in the store"
     try:
@@ -350,12 +351,12 @@ def difference(folder: str, digest: str) -> str | None:
 
 
 def in_force(lock: str) -> dict[str, LockedPack]:
-    """Return the packs that were in force by a lock when it was last read."""
+    """Return the packs that a lock put in force when it was last read, by source."""
     return _kept(_kept_file(lock))[1]
 
 
 def remember(file: str, lock: str) -> None:
-    """Store the packs that a `hooks.toml` and its lock put in force, for the time when either cannot be read."""
+    """Store the packs that a `hooks.toml` and its lock put in force, in case either cannot be read later."""
     wanted = named(file)[0] if os.path.lexists(file) else []
     _keep(_kept_file(lock), wanted, {pack.source: pack for pack in read_lock(lock)} if wanted else {})
 
@@ -365,7 +366,7 @@ def _kept_file(lock: str) -> str:
 
 
 def _keep(file: str, wanted: Sequence[NamedPack], locked: Mapping[str, LockedPack]) -> None:
-    """Store packs that are in force; without any, remove what was stored."""
+    """Store the packs that are in force; if there are none, remove the file."""
     if not wanted:
         if os.path.exists(file):
             os.unlink(file)
@@ -395,14 +396,14 @@ def _as_json(pack: LockedPack) -> dict[str, Any]:
 
 
 def _without_none(given: Any) -> Any:
-    """Return a value without what TOML cannot say."""
+    """Return a value without the entries that are None, which TOML does not have."""
     if not isinstance(given, dict):
         return given
     return {key: _without_none(each) for key, each in given.items() if each is not None}
 
 
 def lock_text(packs: Iterable[LockedPack]) -> str:
-    """Return the text of a `hooks.lock`, the same for the same packs."""
+    """Return the text of a `hooks.lock`; packs and hooks are sorted."""
     from ..formats.toml_writing import array_table, value
 
     parts = ["# Written by `tenterhook pack`. Hooks of packs run only as they are here.\nschema = 1\n"]

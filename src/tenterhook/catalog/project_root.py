@@ -1,4 +1,4 @@
-"""The project a directory belongs to, and the identity its trust is bound to."""
+"""The project that a directory belongs to, and the identity that its trust is bound to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..basics import places, private_files
 
 
 def project_root(directory: str) -> str:
-    """Return the directory or its nearest parent with `.git` or `.agents/hooks`; the search ends at the home."""
+    """Return the nearest directory with `.git` or `.agents/hooks`, up to the home; else the directory itself."""
     start = os.path.realpath(directory)
     home = os.path.realpath(places.home())
     current = start
@@ -22,7 +22,7 @@ def project_root(directory: str) -> str:
 
 
 def repository_can_reach(path: str, root: str) -> bool:
-    """Whether a path could have come with a repository: this project's, or one around the path."""
+    """Whether a path is inside a repository, this project's or another, and so could have come with it."""
     path = os.path.realpath(path)
     ends = {os.path.realpath(places.account_home()), "/"}
     while path not in ends:
@@ -33,7 +33,7 @@ def repository_can_reach(path: str, root: str) -> bool:
 
 
 def identity(root: str) -> str:
-    """Return what trust is bound to: the git directory, which a repository and its worktrees share, else the path."""
+    """Return what trust is bound to: the git directory, which a repository shares with its worktrees, else the path."""
     directory = _git_directory(root)
     return f"git:{directory}" if directory else "path:" + os.path.realpath(root)
 
@@ -46,14 +46,14 @@ def identity_files(root: str) -> list[str]:
 
 
 def repository_id(root: str) -> str | None:
-    """Return an ID that differs for another repository at the same path; None if it has none yet.
+    """Return an ID that tells a repository from another one at the same path; None if it has none yet.
 
-    A git directory has a random ID that no clone or archive contains. Where `.git` is a link, or a file
-    as in a submodule, it is identified by its inode and change time. Without git, only the path counts.
+    A git directory has a random ID, which no clone contains. Where `.git` is a link, or a file as in a submodule, the
+    ID is its inode and change time. Without git, all directories have the same ID.
     """
     directory = _git_directory(root)
     if directory is not None:
-        # not through a link of either kind, which could lead to the ID of another repository
+        # neither symbolic nor hard links, which could lead to the ID of another repository
         found_id = private_files.read_regular(os.path.join(directory, _ID_FILE), 64, no_links=True)
         return found_id.decode("ascii", "replace") if found_id else None
     try:
@@ -64,7 +64,7 @@ def repository_id(root: str) -> str | None:
 
 
 def renew_repository_id(root: str) -> str | None:
-    """Give a repository a new ID, and return it: an existing one may have come with an archive."""
+    """Give a repository a new ID, and return it. An existing ID may have come with an archive."""
     directory = _git_directory(root)
     if directory is not None:
         places.replace_file(os.path.join(directory, _ID_FILE), os.urandom(16).hex().encode())
@@ -75,10 +75,10 @@ _ID_FILE = "tenterhook-id"
 
 
 def _git_directory(root: str) -> str | None:
-    """Return the git directory of a repository, also for a worktree that the repository lists; or None.
+    """Return the git directory of a repository, or of the repository that lists a worktree; else None.
 
-    It lists a worktree in `worktrees/NAME/gitdir`, where only its owner can write. Git itself trusts any `.git` file
-    and the `commondir` of the directory it names, both of which an archive can contain.
+    A repository lists its worktrees in `worktrees/NAME/gitdir`, where only its owner can write. Git itself trusts any
+    `.git` file and the `commondir` of the directory it names, both of which an archive can contain.
     """
     dot_git = os.path.join(os.path.realpath(root), ".git")
     if os.path.islink(dot_git):  # it could lead to a worktree of another repository

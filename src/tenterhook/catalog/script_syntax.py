@@ -1,4 +1,4 @@
-"""Syntax errors of scripts, as their interpreters report them. The script is not run."""
+"""Syntax errors of scripts, as their interpreters report them without running the script."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SyntaxMistake(NamedTuple):
 
 
 def refusal(script: str, program: str, *, with_options: bool = False) -> SyntaxMistake | None:
-    """Return the error of an interpreter that cannot parse a script; None if it can, or if it cannot be run.
+    """Return the interpreter's error for a script it cannot parse; None if it can, or if it is not available.
 
     The interpreter is the one on the PATH: a path in the script might be the repository's own.
     """
@@ -50,12 +50,12 @@ def _mistake(said: str, interpreter: str, place: str) -> SyntaxMistake:
 
 
 def shell_called(name: str) -> str | None:
-    """Return the shell of that name, if it is one that can check the syntax of a script."""
+    """Return the path of the shell with a name, if it can check the syntax of a script; else None."""
     return "/bin/sh" if name in ("sh", "dash") else shutil.which("bash") if name == "bash" else None
 
 
 def refusal_by_shell(shell: str, *arguments: str) -> str | None:
-    """Return a shell's error for a script or line (`-c`) that it cannot parse; None if it can, or if it cannot run."""
+    """Return a shell's error for a script or line (`-c`) that it cannot parse; None if it can, or cannot be run."""
     status, said = _run([shell, "-n", *arguments])
     return None if status in (0, None) else next(iter(said.strip().splitlines()), "syntax error")
 

@@ -1,6 +1,6 @@
-"""The files that decide which hooks a project has, as they were before they were read.
+"""The files that decide which hooks a project has, with their state before they were read.
 
-A change in between is seen at the next event.
+A change while they are being read is therefore noticed at the next event.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ CLOCK_TICK = 50_000_000  # ns, with room to spare
 
 
 class Snapshot:
-    """The state of the files and directories of a project's hooks; folders are added by `look`."""
+    """The state of the files and directories of a project's hooks; `look` adds the hooks' folders."""
 
     def __init__(self, root: str, configs: Sequence[str], managed: str) -> None:
         self.at = time.time_ns()
         self.looks: dict[str, FolderState | None] = {}
-        self._others: dict[str, tuple[int, ...] | None] = {}  # entries that are no hooks
+        self._others: dict[str, tuple[int, ...] | None] = {}  # entries that are not hooks
         self._reported: frozenset[str] = frozenset()
         self._is_doubtful = False
         self._root, self._configs = root, configs
@@ -53,7 +53,7 @@ class Snapshot:
         return self.looks[folder]
 
     def report(self, problems: Iterable[Problem]) -> None:
-        """Store which entries have problems; other entries that are no hooks need not be watched."""
+        """Store which entries have problems; other entries that are not hooks need not be watched."""
         files = [problem.file for problem in problems]
         self._reported = frozenset(
             folder for folder in self._others if any(file == folder or file.startswith(folder + "/") for file in files)
@@ -84,7 +84,7 @@ class Snapshot:
         return list(found.items())
 
     def ways(self) -> list[tuple[str, Any]]:
-        """Return every directory and link above the hooks: hooks count only if no other account can write there."""
+        """Return the identity of every directory and link above the hooks, where no other account may write."""
         if self._ways is None:
             links = [link for seen in self.looks.values() if seen for link in seen.links]
             trusted = os.path.join(places.state(), "trust.json")
@@ -100,11 +100,11 @@ class Snapshot:
         return self._ways
 
     def doubt(self) -> None:
-        """Have it read again at the next event."""
+        """Mark the snapshot as unreliable, so that everything is read again at the next event."""
         self._is_doubtful = True
 
     def is_settled(self) -> bool:
-        """Whether the last change was more than a clock tick ago: a second one in it would have the same time."""
+        """Whether the last change is older than a clock tick: another one in the same tick would have the same time."""
         return (
             not self._is_doubtful
             and self.at - max((known[1] for _, known in self.files() if known), default=0) > CLOCK_TICK

@@ -1,4 +1,4 @@
-"""Trust in the sources of packs: the revisions that a person has approved, and whose signature counts."""
+"""Trust in the sources of packs: the revisions that the user has approved, and the keys that may sign them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def objection(hook: Hook) -> str | None:
 
 
 def approve(pack: LockedPack, signer: str = "") -> None:
-    """Trust a source at this revision, in every project that names it."""
+    """Trust a source at a pack's revision, in every project that names it."""
     revision = {
         "hooks": {hook.name: hook.digest for hook in pack.hooks},
         "rev": pack.rev,
@@ -64,7 +64,7 @@ def approve(pack: LockedPack, signer: str = "") -> None:
 
 
 def add_signer(source: str, key: str) -> None:
-    """Trust revisions of a source that this key has signed, and no others from now on."""
+    """Add a key that may sign revisions of a source; from then on, revisions without such a signature do not count."""
 
     def change(sources: dict[str, Any]) -> None:
         record = sources.setdefault(source, {"signers": [], "revisions": {}})

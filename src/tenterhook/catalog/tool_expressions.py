@@ -29,7 +29,7 @@ _RULE = re.compile(r"(?:^|\|)\s*\^?([A-Za-z_]\w*)\((?!\?)([^()|]*)\)\$?\s*(?=$|\
 
 
 def finds_a_known_tool(dialect: str, expression: str) -> bool:
-    """Whether it matches a tool of a known agent. True if that cannot be determined."""
+    """Whether an expression matches a tool of a known agent. True if that cannot be determined."""
     if expression_cost.is_exponential(expression):
         return True
     try:
@@ -40,14 +40,14 @@ def finds_a_known_tool(dialect: str, expression: str) -> bool:
 
 
 def may_mean_other_tools(expression: str) -> bool:
-    """Whether it is for tools of an MCP server, whose names are unknown."""
+    """Whether an expression is for tools of an MCP server, whose names are not known."""
     return "mcp" in expression.lower() and not _MISSPELT_MCP.search(expression)
 
 
 def permission_rule(dialect: str, expression: str) -> str | None:
     """Return the part of an expression that is another program's permission rule, such as `Bash(git push:*)`; or None.
 
-    As an expression it matches only `Bashgit push`. A single word in parentheses may be meant as an expression.
+    As an expression that matches only `Bashgit push`. A single word in parentheses is taken for an expression.
     """
     for rule in _RULE.finditer(expression):
         branch = rule[0].strip("| ")
@@ -74,7 +74,7 @@ def instead_of_rule(rule: str, *, has_pattern: bool) -> str:
 
 
 def suggestion(expression: str) -> str:
-    """Return a remedy with the tools that were probably meant."""
+    """Return a remedy for an expression that matches no tool, with the tools that were probably meant."""
     if misspelt := _MISSPELT_MCP.search(expression):
         return f"tools of MCP servers are called mcp:server/tool; write mcp:{misspelt[1]}/{misspelt[2]}"
     meant = dict.fromkeys(name for word in re.findall(r"\w+", expression) for name in _meant(word))

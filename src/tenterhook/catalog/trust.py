@@ -25,7 +25,7 @@ _MOST_NAMED = 5  # files that have changed
 
 
 class State(StrEnum):
-    """Whether a project's definition is trusted."""
+    """Whether a hook is trusted."""
 
     TRUSTED = "trusted"
     CHANGED = "changed"
@@ -34,7 +34,7 @@ class State(StrEnum):
 
 
 class TrustStatus(NamedTuple):
-    """A state and, unless trusted, the reason; a hint if the hook may have changed its folder itself."""
+    """Whether a hook is trusted and, if not, why; with a hint if it may have changed its folder itself."""
 
     state: State
     why: str | None = None
@@ -51,12 +51,12 @@ class TrustStatus(NamedTuple):
 
 
 def project_trust(root: str, trust_project: bool) -> Trust:
-    """Return the trust of a project; everything is trusted by an argument, or by a variable that names this root."""
+    """Return the trust of a project; everything, with `trust_project` or if `TENTERHOOK_TRUST_PROJECT` is its root."""
     return Trust(root, everything=trust_project or os.environ.get("TENTERHOOK_TRUST_PROJECT") == root)
 
 
 class Trust:
-    """The trust records of one project. With `everything`, all hooks run, whatever the records are."""
+    """The trust records of one project. With `everything`, all of its hooks are trusted."""
 
     def __init__(self, root: str, *, everything: bool = False) -> None:
         self.root = root
@@ -68,7 +68,7 @@ class Trust:
         self._records: dict[str, Any] = {}
 
     def unreliable(self) -> str | None:
-        """Return why the records are not used, or None: a repository, or another account, could have written them."""
+        """Return why the records are not used: a repository or another account could have written them. Else None."""
         # The account's own state directory is used even if the whole home is a repository.
         own = os.path.join(places.account_home(), ".local", "state")
         if not places.is_inside(self._file, own) and project_root.repository_can_reach(self._file, self.root):
@@ -77,7 +77,7 @@ class Trust:
         return f"another account could write {other}" if other else None
 
     def standing(self, hook: Hook) -> TrustStatus:
-        """Return whether a hook may run now, by the current content of its files."""
+        """Return a hook's trust status, for the current content of its files."""
         if hook.pack:
             return self._of_pack(hook)
         if hook.layer != "project" or hook.folder is None:
@@ -85,7 +85,7 @@ class Trust:
         return self.of(hook.folder)
 
     def of(self, path: str) -> TrustStatus:
-        """Return the standing of a hook's folder, or of the project's `hooks.toml`."""
+        """Return the trust status of a hook's folder, or of the project's `hooks.toml`."""
         record = self._of_project().get(self.key(path))
         if record is None:  # its content is not read
             return (
@@ -106,7 +106,7 @@ class Trust:
         return TrustStatus(State.CHANGED, f"changed since it was trusted: {_named(changes)}", hint=hint)
 
     def _of_pack(self, hook: Hook) -> TrustStatus:
-        """Return whether the source of a pack's hook is trusted, and its bytes are those of the lock."""
+        """Return the trust status of a pack's hook: its source is trusted, and its bytes are those of the lock."""
         from . import packs, source_trust
 
         is_given = hook.layer == "managed" or (self.everything and hook.layer == "project")
@@ -117,7 +117,7 @@ class Trust:
         return TrustStatus(State.CHANGED, why) if why else TrustStatus(State.TRUSTED)
 
     def changed_by_run(self, hook: Hook, begun: float) -> tuple[str, ...]:
-        """Return notes if a trusted hook has changed its own folder while it ran; `begun` is a time of `time.time`."""
+        """Return notes if a trusted hook's folder has changed since `begun`, a `time.time` before the hook's start."""
         from . import fingerprints
 
         if hook.folder is None or not fingerprints.touched_since(hook.folder, begun):
@@ -128,7 +128,7 @@ class Trust:
         return f"it will not run again: {standing.why}", *([standing.hint] if standing.hint else [])
 
     def replaces(self, path: str) -> bool:
-        """Whether a project's folder is trusted now, and was allowed to replace a hook of the person."""
+        """Whether a project's folder is trusted now, and may replace a hook of the user."""
         standing = self.of(path)
         return standing.state is State.TRUSTED and standing.replaces
 
@@ -165,7 +165,7 @@ class Trust:
             return None
 
     def grant(self, path: str, *, replaces: bool = False, seen: fingerprints.Fingerprint | None = None) -> None:
-        """Trust the content that was shown; raise `Untrustable` if it has changed since."""
+        """Trust the content of a folder or file. Raises `Untrustable` if it is no longer the one that was `seen`."""
         from . import fingerprints
 
         fingerprint = fingerprint_of(path)
@@ -184,12 +184,12 @@ class Trust:
         self._change(lambda records: records.update({self.key(path): record}))
 
     def grant_code(self) -> None:
-        """Let the person's hooks run the code of this repository, such as its tests and tools."""
+        """Allow the user's hooks to run the code of this repository, such as its tests and tools."""
         record = {"repository": project_root.renew_repository_id(self.root), "when": int(time.time())}
         self._change(lambda records: records.update({CODE: record}))
 
     def trusts_code(self) -> bool:
-        """Whether the person's hooks may run this repository's code; another one at the same path is not trusted."""
+        """Whether the user's hooks may run this repository's code. False for another repository at the same path."""
         if self.everything:
             return True
         trusted = (self._of_project().get(CODE) or {}).get("repository")
@@ -202,11 +202,11 @@ class Trust:
         return removed != [None]
 
     def knows(self, path: str) -> bool:
-        """Whether it was ever trusted, also if it changed since."""
+        """Whether a path was ever trusted, even if it has changed since."""
         return self.key(path) in self._of_project()
 
     def keys(self) -> list[str]:
-        """Return all trusted paths below the root, also of files that changed since."""
+        """Return the keys of all trusted paths, including those that have changed since."""
         return sorted(self._of_project())
 
     def key(self, path: str) -> str:
@@ -236,7 +236,7 @@ class Trust:
         return project if isinstance(project, dict) else {}
 
     def _change(self, change: Callable[[dict[str, Any]], None]) -> None:
-        """Change this project's records and write the file, one process at a time."""
+        """Change this project's records and write the file, under a lock."""
         places.make_private(os.path.dirname(self._file))
         with Lock(self._file + ".lock"):
             records = _load(self._file)

@@ -1,4 +1,4 @@
-"""Answering one event of an agent: read it, decide it, write the verdict in the agent's form."""
+"""Answers one event of an agent: reads it, decides it, writes the verdict in the agent's form."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def answer(
         if any(payload.get(key) for key in ("session_id", "sessionId", "parentAgentId", "conversation_id")):
             _mark_agent(caller)
         root = Session(received.event.session_id).fix_root(project_root.project_root(received.event.work_dir))
-        if not record.get("managed"):  # the index is in a directory of the person
+        if not record.get("managed"):  # the user could have written the index
             found = index.read(root, record["configs"])
     catalog = (
         index.catalog(found, received.event.canonical) if found is not None else index.load(root, record["configs"])
@@ -56,7 +56,7 @@ def answer(
     if is_new:
         if not caller.is_another:  # not in the daemon itself
             _ensure_services_run()
-        # also if the hooks were not loaded now: another agent, with other settings, may have loaded them
+        # even if the index was current: it may have been written for another agent, with other settings
         unwired = [] if record.get("managed") else _keep_in_step(record, catalog)
 
     case = (agent, received, catalog, record, deadline, journal, caller)
@@ -78,7 +78,7 @@ def answer(
 
 
 def _may_be_asked_twice(event: Event) -> bool:
-    """Whether another installation may be asked about the same tool call: some agents read another's hook files too."""
+    """Whether another installation may be asked about the same tool call: some agents also read others' hook files."""
     if event.canonical not in (*presence.EVENTS, *presence.AFTER) or not event.fields.get("tool_use_id"):
         return False
     try:
@@ -96,7 +96,7 @@ def _verdict(
     journal: Journal,
     caller: Caller,
 ) -> Verdict:
-    """Return the verdict of the hooks, completed by rules and people."""
+    """Return the verdict of hooks, rules and people."""
     verdict = _decide(agent, received, catalog, deadline, journal, caller)
     if received.event.canonical in presence.EVENTS and (
         verdict.decision is Action.ASK or presence.concerns(received.event.session_id)
@@ -120,13 +120,13 @@ def _verdict(
         from ..hub_client.uploader_start import ensure_uploader_running
 
         ensure_uploader_running()
-    if received.event.canonical == "pre-session":  # which says so of all of them
+    if received.event.canonical == "pre-session":  # `_session_messages` reports all changed hooks
         return verdict
     return verdict._replace(messages=(*verdict.messages, *_changed(verdict, catalog)))
 
 
 def refusal(native: str, record: dict[str, Any], why: str) -> HookOutput:
-    """Return the refusal of a tool call that cannot be sent to hooks; at other events, no decision."""
+    """Return a block of a tool call that cannot be sent to hooks; for other events, no decision."""
     from ..agents.wire import Received
     from ..model import Event, Verdict
 
@@ -140,10 +140,10 @@ def refusal(native: str, record: dict[str, Any], why: str) -> HookOutput:
 
 
 def _ready(received: Received, caller: Caller) -> Received:
-    """Return the event with a session, in a directory that exists: an agent may have removed its working directory."""
+    """Return the event with a session ID and an existing working directory, which the agent may have removed."""
     event = received.event
     work_dir = event.work_dir
-    if caller.is_another and work_dir == os.getcwd():  # which is the daemon's: the event named none
+    if caller.is_another and work_dir == os.getcwd():  # the daemon's: the event named none
         work_dir = caller.working_directory()
     while not os.path.isdir(work_dir):
         work_dir = os.path.dirname(work_dir)
@@ -158,7 +158,7 @@ def _ready(received: Received, caller: Caller) -> Received:
 
 
 def _mark_agent(caller: Caller) -> None:
-    """Mark the agent: commands below it may not weaken the protection."""
+    """Mark the agent's process, so that commands below it may not weaken the protection."""
     from ..basics import agent_marks, processes
 
     agent = callers.agent_above(caller.pid)
@@ -173,7 +173,7 @@ def _mark_agent(caller: Caller) -> None:
 
 
 def _ensure_services_run() -> None:
-    """Start the daemon and the hub, if they are enabled and do not run."""
+    """Start the daemon and the hub, if they are enabled and not running."""
     if any(os.path.exists(f"{places.state()}/{name}") for name in ("daemon.json", "hub-in-background.json")):
         from . import daemon
 
@@ -181,10 +181,10 @@ def _ensure_services_run() -> None:
 
 
 def _keep_in_step(record: dict[str, Any], catalog: Catalog) -> list[str]:
-    """Add missing entries for events with hooks to the agent's settings; return those not in force yet."""
+    """Add entries for events that have hooks to the agent's settings; return the events that are not in force yet."""
     from ..install import event_wiring
 
-    hooks = catalog.in_force()  # what is trusted later is wired then
+    hooks = catalog.in_force()  # hooks that are trusted later get entries then
     return event_wiring.keep_in_step(record, AGENTS[record["host"]], hooks, closed=event_wiring.must_close(hooks))
 
 
@@ -202,7 +202,7 @@ def _export_variables(agent: Agent, session_id: str, record: dict[str, Any], cal
 
 
 def _session_messages(catalog: Catalog, unwired: list[str]) -> list[str]:
-    """Return messages for the start of a session: hooks that are not in force."""
+    """Return messages for the start of a session, about hooks that are not in force."""
     from ..install import launcher
 
     projects = [hook for hook in catalog.hooks if hook.needs_trust]
@@ -221,7 +221,7 @@ def _session_messages(catalog: Catalog, unwired: list[str]) -> list[str]:
 
 
 def _broken(catalog: Catalog) -> list[str]:
-    """Return messages about hooks that cannot be used; for those that refuse their event then, with the remedy."""
+    """Return messages about hooks that cannot be used; about those that block their event, with the remedy."""
     errors = [problem for problem in catalog.problems if problem.severity == ERROR]
     others = [problem for problem in errors if not problem.code.startswith("fail-closed-")]
     said = [f"{len(others)} of your hooks cannot be used: tenterhook check, tenterhook doctor"] if others else []
@@ -232,7 +232,7 @@ def _broken(catalog: Catalog) -> list[str]:
 
 
 def _changed(verdict: Verdict, catalog: Catalog) -> list[str]:
-    """Return messages about a project's hooks that did not run because they changed since they were trusted."""
+    """Return messages about hooks that did not run because they have changed since they were trusted."""
     kept = [run.hook for run in verdict.runs if not run.started and run.hook.needs_trust]
     standings = [(hook.name, catalog.trust.standing(hook)) for hook in kept]
     return [
@@ -258,13 +258,13 @@ def _decide(
     sent = limit.with_flag(event, asked)
     verdict = engine.decide(sent, deadline=deadline, caller=caller, cancel=caller.cancel)
     limit, messages = limit.after(catalog.hooks, verdict)
-    is_over = not verdict.denied and not agent.tells_stops  # the next stop is of another turn
+    is_over = not verdict.denied and not agent.tells_stops  # the next stop belongs to another turn
     stop_limit.save(session, event, stop_limit.StopLimit() if is_over else limit)
     return verdict._replace(messages=(*verdict.messages, *messages))
 
 
 def _log(host: str, received: Received, verdict: Verdict, answered: HookOutput, unwired: list[str]) -> None:
-    """Log what the answer could not express, and which hooks failed or did not run; `doctor` shows it."""
+    """Log what the answer could not express, and the hooks that failed or did not run, for `doctor`."""
     from ..basics import light_json
 
     line = light_json.dumps(

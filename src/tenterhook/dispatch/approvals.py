@@ -1,4 +1,4 @@
-"""The bridge's side of approvals: applies the policy to an agent's tool call, as far as the agent supports it.
+"""Applies the approval policy to an agent's tool call, as far as the agent supports it.
 
 Hooks decide first; then rules, approvals for the session, and people at the hub, within the time that the agent waits.
 """
@@ -39,9 +39,9 @@ def apply_policy(
     journal: Journal,
     caller: Caller,
 ) -> Verdict:
-    """Return the verdict of the hooks, completed by rules, approvals for the session, and people at the hub.
+    """Return the verdict of hooks, rules, approvals for the session, and people at the hub, before the deadline.
 
-    `has_question`: the agent's permission events reach us. Returns before the deadline.
+    `has_question`: the agent's permission events reach us.
     """
     is_request = event.canonical == "permission-request"
     if verdict.denied or (is_request and not agent.capabilities.answers_permission):
@@ -51,7 +51,7 @@ def apply_policy(
     joined = _joined()
     try:
         rule, is_answered = _matching_rule(verdict, call, joined)
-    except HookError as error:  # the decision of the hooks stays
+    except HookError as error:  # the hooks' decision stands
         if not is_request:
             _save_forced(call, said)
         return verdict._replace(messages=(*verdict.messages, f"tenterhook: your rules are not in force: {error}"))
@@ -82,7 +82,7 @@ def apply_policy(
         reason = rule.said if rule and (is_answered or ruling.by == "rule") else None
         answer = Answer(ruling.step is not Step.REFUSE, ruling.by or "rule", reason=reason)
         journal.add_approval(Request(allowed or fresh_id(), call, why), answer, 0.0)
-        if ruling.step is Step.LEAVE:  # if the agent asks, that reaches us
+        if ruling.step is Step.LEAVE:  # if the agent asks, its permission request reaches us
             return verdict._replace(decision=Action.ALLOW, reason=None)
     if answer is None and ruling.by == "nobody" and (case.is_forced or not is_request):
         answer = _refusal(call, why, agent, journal)
@@ -90,11 +90,14 @@ def apply_policy(
         return _with(answer, verdict, can_approve=is_request or agent.capabilities.approves)
     if is_request or ruling.step in (Step.LEAVE, Step.RUN):
         return verdict
-    return verdict._replace(decision=Action.ASK, reason=why)  # `agents.wire` makes it a refusal if the agent cannot ask
+    return verdict._replace(decision=Action.ASK, reason=why)  # `agents.wire` turns it into a deny if it cannot ask
 
 
 def _refusal(call: Call, why: str | None, agent: Agent, journal: Journal) -> Answer | None:
-    """Refuse a call about which nobody can be asked: the reason names the command that allows it; None if none can."""
+    """Record a call about which nobody can be asked. Return the refusal, which names the command that allows the call.
+
+    None if the call cannot be recorded.
+    """
     name = single_use.record(call, why)
     if name is None:
         return None
@@ -106,7 +109,7 @@ def _refusal(call: Call, why: str | None, agent: Agent, journal: Journal) -> Ans
 
 
 def is_over(event: Event, agent: str) -> None:
-    """Withdraw the question at the hub about a call that has ended."""
+    """Withdraw the request at the hub for a call that has ended."""
     from ..approvals.pending_calls import CallStatus, report
 
     status = CallStatus.MADE if event.canonical == "post-tool-call" else CallStatus.OVER
@@ -114,7 +117,7 @@ def is_over(event: Event, agent: str) -> None:
 
 
 def _matching_rule(verdict: Verdict, call: Call, joined: Membership | None) -> tuple[Rule | None, bool]:
-    """Return what `rules.match_verdict` does; most people have no rules, which are not imported then."""
+    """Return the result of `rules.match_verdict`; imports `rules` only if there are any."""
     if not presence.is_any():
         return None, False
     from ..approvals import rules
@@ -123,7 +126,7 @@ def _matching_rule(verdict: Verdict, call: Call, joined: Membership | None) -> t
 
 
 def in_force(joined: Membership | None) -> list[Rule]:
-    """Return every rule in order: the managed ones, the person's, the hub's."""
+    """Return all rules in order: managed ones, the user's, the hub's."""
     from ..approvals import rules
 
     found = [*rules.managed(), *rules.person()]
@@ -135,9 +138,9 @@ def in_force(joined: Membership | None) -> list[Rule]:
 
 
 def foreseen(event: Event, verdict: Verdict, agent: str, known: list[Rule]) -> tuple[policy.Ruling, Rule | None]:
-    """Return what the policy would decide before a call, under these rules, and which of them matches.
+    """Return what the policy would decide before a call, and the matching one of the `known` rules.
 
-    Nobody is asked, nothing is recorded, and approvals for a session or a single call do not count.
+    Asks nobody, records nothing, and ignores approvals for a session or a single call.
     """
     from ..approvals import rules
 
@@ -149,7 +152,7 @@ def foreseen(event: Event, verdict: Verdict, agent: str, known: list[Rule]) -> t
 
 
 def all_rules() -> list[Rule]:
-    """Return every rule in force, with those of the hub that was joined."""
+    """Return all rules in force, including those of the hub if one was joined."""
     return in_force(_joined())
 
 
@@ -169,7 +172,10 @@ def _joined() -> Membership | None:
 
 
 def _save_forced(call: Call, why: str | None) -> str | None:
-    """Save for the permission request of a call why a hook forces the question; None: it does not."""
+    """Store why a hook forces a question about a call, for the call's permission request, and return it.
+
+    None removes what was stored.
+    """
     file = _forced_file(call)
     try:
         if why is not None:

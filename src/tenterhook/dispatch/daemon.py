@@ -1,6 +1,6 @@
 """The daemon: a process with everything loaded that answers the events of this account's agents.
 
-It listens on no network. `daemon start` and `install --daemon` enable it, `daemon stop` ends it.
+It has no network sockets. `daemon start` and `install --daemon` enable it, `daemon stop` disables it.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ ADVICE = "hooks are three times as fast with it: tenterhook daemon start"
 
 
 def could_help() -> bool:
-    """Whether hooks would answer sooner with the daemon: it does not run, is not enabled, and can run here."""
+    """Whether the daemon would make hooks faster: it can run here, and is neither running nor enabled."""
     return sys.platform == "linux" and SERVICE.process_id() is None and not is_enabled()
 
 
 def is_enabled() -> bool:
-    """Whether the daemon is started when an agent begins a session and it does not run."""
+    """Whether the daemon is started at the start of a session if it is not running."""
     return SERVICE.config() is not None or _is_combined()
 
 
 def ensure_running() -> None:
-    """Start the daemon and the hub without waiting, where they are enabled and do not run, or were upgraded since."""
+    """Start the daemon and the hub, without waiting, if they are enabled and not running, or run an older version."""
     if _is_combined():
         with contextlib.suppress(OSError):  # the next session tries again
             processes.start_detached("tenterhook.dispatch.daemon:migrate", places.FIXED)
@@ -46,13 +46,13 @@ def ensure_running() -> None:
 
 
 def main(fixed: dict[str, str]) -> None:
-    """Run the daemon, unless it runs already."""
+    """Run the daemon, unless it is already running."""
     places.FIXED.update(fixed)
     SERVICE.become(lambda _, say: serve(say))
 
 
 def run(say: Callable[[dict[str, Any]], None]) -> None:
-    """Run the daemon for a terminal or a service manager, until a signal comes."""
+    """Run the daemon in a terminal or under a service manager until a signal arrives. Raises `HookError` if it runs."""
     with SERVICE.claimed() as is_ours:
         if not is_ours:
             raise HookError("the daemon runs already", "stop it first: tenterhook daemon stop")
@@ -60,7 +60,7 @@ def run(say: Callable[[dict[str, Any]], None]) -> None:
 
 
 def serve(say: Callable[[dict[str, Any]], None]) -> None:
-    """Answer events until a signal comes; `say` is called once the socket is open."""
+    """Answer events until a signal arrives; `say` is called once the socket is open."""
     from . import daemon_server
 
     ended = threading.Event()
@@ -78,9 +78,9 @@ def serve(say: Callable[[dict[str, Any]], None]) -> None:
 
 
 def migrate(fixed: dict[str, str] | None = None, leave: Service | None = None) -> bool:
-    """Replace a hub of an earlier version, which also answered events, by a daemon and a hub.
+    """Replace a hub of an earlier version, which also answered events, with a daemon and a hub.
 
-    Both are started, as far as they are enabled, except `leave`; return whether one has been stopped.
+    Start those that are enabled, except `leave`. Return whether a running hub was stopped.
     """
     places.FIXED.update(fixed or {})
     if not _is_combined():

@@ -1,8 +1,8 @@
 """The daemon's socket: answers events of this account's agents in a process that has everything loaded.
 
-The bridge (bridge.pl, start.py) connects to the socket in the state directory. The same code decides here as in the
-bridge, with the variables and ancestors of the bridge's process. If anything fails here, no answer is sent, and the
-bridge answers itself.
+The bridge (bridge.pl, start.py) connects to the socket in the state directory. Events are decided by the same code as
+in the bridge, with the variables and ancestors of the bridge's process. If anything fails, no answer is sent, and the
+bridge answers the event itself.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Server:
         thread = threading.Thread(target=self._accept, name=f"tenterhook-events-{self._threads}", daemon=True)
         try:
             thread.start()
-        except RuntimeError:  # the others go on; a bridge that cannot wait answers itself
+        except RuntimeError:  # the other threads continue; a bridge that times out answers itself
             return
         self._threads += 1
         self._listening += 1
@@ -115,7 +115,7 @@ class Server:
                 self._listening += 1
 
     def _send_heartbeats(self) -> None:
-        """Tell bridges that wait for an answer that the daemon is alive."""
+        """Tell waiting bridges twice a second that the daemon is alive."""
         while True:
             time.sleep(_HEARTBEAT)
             with self._lock:
@@ -134,7 +134,7 @@ class Server:
             if answer is not None:
                 connection.settimeout(_REQUEST_TIMEOUT)
                 connection.sendall(answer)
-        except Exception:  # noqa: BLE001, S110  # no answer: the bridge meets the same error itself
+        except Exception:  # noqa: BLE001, S110  # no answer: the bridge will get and report the same error
             pass
         finally:
             with self._lock:
@@ -154,11 +154,11 @@ class Server:
         deadline = time.monotonic() + dispatch.longest_wait(record, event) - 1
 
         def make_ready(caller: Caller) -> None:
-            if caller.record:  # it is ready
+            if caller.record:  # already done
                 return
             connection.send(b".")
             caller.use(dict(word.split(b"=", 1) for word in request.variables if b"=" in word), record)
-            caller.environ()  # while its process exists
+            caller.environ()  # while the caller's process exists
             connection.settimeout(_REQUEST_TIMEOUT)
             if connection.recv(1) != b"+":
                 raise ConnectionError("the bridge no longer waits: it answers itself")
@@ -174,16 +174,14 @@ class Server:
 
 
 def _received(connection: socket.socket) -> EventRequest | None:
-    """Return the request of a process of this account; None from another account's."""
+    """Return the request on a connection; None if it is too large, cut off, or from another account."""
     pid, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
     if uid != os.getuid():
         return None
     until = time.monotonic() + _REQUEST_TIMEOUT
 
     def receive(most: int) -> bytes:
-        connection.settimeout(
-            max(until - time.monotonic(), 0.001)
-        )  # for the whole request, also if it comes in small pieces
+        connection.settimeout(max(until - time.monotonic(), 0.001))  # for the whole request, not for each piece
         return connection.recv(most)
 
     data = receive(1 << 16)

@@ -1,7 +1,7 @@
 """`tenterhook dispatch`, which an agent runs for each event: from stdin to the answer in the agent's own form.
 
-It starts light: an event that reaches no hook is answered from the index, with very little imported. Directories
-and trust come from the record of `install`, never from the environment, which a repository may set.
+An event that reaches no hook is answered from the index, with very little imported. Directories and trust come from
+the record of `install`, never from the environment, which a repository may set.
 """
 
 from __future__ import annotations
@@ -32,22 +32,23 @@ class DispatchError(Exception):
 
 
 class UnreadableEvent(DispatchError):
-    """An event that cannot be sent to hooks: a model could have written it so, to avoid them."""
+    """An event that cannot be sent to hooks. It is blocked, as a model could write one on purpose to avoid hooks."""
 
 
 def main(
     arguments: Sequence[str], *, block: int = 2, sent: bytes | None = None, begun: float | None = None
 ) -> NoReturn:
-    """Answer one event and exit. `block` is the exit status of a block; `sent` is stdin, if it was read.
+    """Answer one event and exit.
 
-    `begun`: since when the agent waits, by the monotonic clock.
+    `block` is the exit status of a block; `sent` is stdin if it was already read; `begun` is the `time.monotonic` at
+    which the agent started us.
     """
     record: dict[str, Any] = {}
     try:
         status = block if _dispatch(arguments, record, sent, begun) else 0
     except BaseException as error:  # noqa: BLE001  # the agent gets a valid answer in every case
         status = _failed(error, record, block)
-    # This saves the interpreter's clean-up; everything is written, nothing is buffered.
+    # Skips the interpreter's clean-up; no output is buffered.
     os._exit(status)
 
 
@@ -77,7 +78,7 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any], sent: bytes | No
 
 
 def nothing_to_say(record: dict[str, Any], event: str) -> str:
-    """Return what the agent is to read if no hook is reached; most agents take no output for that."""
+    """Return the output if no hook is reached; empty for most agents."""
     said: str = record.get("no_decision", {}).get(event, "")
     return said
 
@@ -99,7 +100,7 @@ def answered(event: str, record: dict[str, Any], sent: bytes, deadline: float, c
         raise DispatchError("the agent named no event")
     root = _root(payload) if _is_known_agent(caller) else None
     found = None
-    # The index belongs to the person, who could have written one that reaches no managed hook.
+    # The user could have written an index that reaches no managed hook.
     if root is not None and native in record["events"] and not record.get("managed"):
         from ..catalog import index
 
@@ -122,7 +123,7 @@ def answered(event: str, record: dict[str, Any], sent: bytes, deadline: float, c
 
 
 def _concerns_others(event: str, session: str) -> bool:
-    """Whether rules or the hub may need the event, although no hook does."""
+    """Whether rules or the hub may concern an event that reaches no hook."""
     if event not in ("pre-tool-call", "permission-request", "post-tool-call", "post-tool-call-failure"):
         return False
     from ..approvals import presence
@@ -133,7 +134,7 @@ def _concerns_others(event: str, session: str) -> bool:
 
 
 def _refusal(native: str, record: dict[str, Any], why: str, caller: Caller) -> HookOutput:
-    """Return the answer to an event that cannot be sent to hooks: a refusal if possible, else no decision."""
+    """Return the answer to an event that cannot be sent to hooks: a block if it is a tool call, else no decision."""
     _load(record, caller)
     from . import answer_event
 
@@ -141,7 +142,7 @@ def _refusal(native: str, record: dict[str, Any], why: str, caller: Caller) -> H
 
 
 def _load(record: dict[str, Any], caller: Caller) -> None:
-    """Prepare for running hooks: restore the person's variables and the module path."""
+    """Prepare for running hooks: restore the user's variables and the module path."""
     if caller.make_ready is not None:
         caller.make_ready(caller)
         return
@@ -164,9 +165,9 @@ def _module_path(recorded: list[str]) -> list[str]:
 
 
 def _is_answered_elsewhere(record: dict[str, Any], native: str, caller: Caller) -> bool:
-    """Whether another installation answers this event too, which would run every hook again.
+    """Whether another installation also gets this event and answers it, so that hooks do not run twice.
 
-    That of the machine answers for a person's own, and a person's own for that of a project.
+    The machine's installation goes before the user's, and the user's before a project's.
     """
     if record.get("managed"):
         return False
@@ -183,7 +184,7 @@ def _is_answered_elsewhere(record: dict[str, Any], native: str, caller: Caller) 
 
 def _is_answered_by_machine(record: dict[str, Any], native: str, caller: Caller) -> bool:
     """Whether the managed installation answers this event, with all hooks of this one."""
-    if not os.path.exists(f"{places.MANAGED}/installed"):  # mostly, and this call is all it costs
+    if not os.path.exists(f"{places.MANAGED}/installed"):  # the common case, which must be fast
         return False
     found = install_record.managed(record["host"])
     if found is None or native not in found["events"]:
@@ -195,7 +196,7 @@ def _is_answered_by_machine(record: dict[str, Any], native: str, caller: Caller)
 
 
 def _check(record: dict[str, Any], caller: Caller) -> bool:
-    """Load everything that an answer may need, without answering."""
+    """Load everything that an answer may need, without answering. Returns False: nothing is blocked."""
     _load(record, caller)
     from ..agents import AGENTS
     from ..catalog import index
@@ -219,12 +220,12 @@ def _matched_values(payload: dict[str, Any]) -> tuple[Any, Any] | None:
         return None
     commands = tool_input.get("commands") if isinstance(tool_input, dict) else None
     if isinstance(commands, list) and not (len(commands) == 1 and isinstance(commands[0], str)):
-        return None  # hooks are sent all of them as one text, too
+        return None  # hooks also get all of them as one text
     return tool, tool_input
 
 
 def _options(arguments: Sequence[str]) -> dict[str, str]:
-    # "hub": what launchers of earlier versions call the daemon
+    # "hub": the daemon, in launchers of earlier versions
     given = {"host": "", "event": "", "record": "", "check": "", "daemon": "", "hub": ""}
     words = list(arguments)
     while words:
@@ -234,7 +235,7 @@ def _options(arguments: Sequence[str]) -> dict[str, str]:
         given[name] = words.pop(0)
     if not given["host"]:
         raise DispatchError(_USAGE)
-    if not given["record"]:  # called by hand: the account's own, not the environment's
+    if not given["record"]:  # called by hand: in the account's home, not the environment's
         given["record"] = f"{places.account_home()}/.local/state/tenterhook/installed/{given['host']}.json"
     return given
 
@@ -269,7 +270,7 @@ def _payload(sent: bytes) -> dict[str, Any]:
 
 
 def _end_after(seconds: float) -> None:
-    """Let the system end this process if it hangs: every agent ignores a late answer."""
+    """Have the system end this process after a time, in case it hangs: agents ignore a late answer."""
     from _signal import ITIMER_REAL, setitimer  # type: ignore[import-not-found]  # `signal` would import `enum`
 
     if seconds <= 0:
@@ -278,7 +279,7 @@ def _end_after(seconds: float) -> None:
 
 
 def _root(payload: dict[str, Any]) -> str | None:
-    """Return the root that the session started with; None at its first event."""
+    """Return the project root that the session started with; None at its first event."""
     session = _session(payload)
     if not session:
         return None
@@ -302,7 +303,10 @@ def _is_known_agent(caller: Caller) -> bool:
 
 
 def _failed(error: BaseException, record: dict[str, Any], block: int) -> int:
-    """Report an error and return the exit status. Below the launcher it decides whether to block; else the record."""
+    """Report an error and return the exit status: `FAILED` for the launcher, which decides whether to block.
+
+    Without the launcher, the record decides.
+    """
     said = (
         str(error)
         if isinstance(error, (DispatchError, install_record.RecordError))

@@ -1,8 +1,8 @@
-"""One answer for one tool call that several installations are asked about.
+"""Shares the answer to one tool call between installations.
 
-An agent that also reads another agent's hook files asks once for each. The first to ask decides and stores the verdict;
-another installation that asks about the same call within seconds waits for that verdict and gets it. An installation
-that asks again gets a new decision: it is another call, as some models use the id of a call more than once.
+An agent that also reads another agent's hook files runs the entries of both installations for each call. The first one
+decides and stores the verdict; another one that gets the same call within seconds waits for that verdict and uses it.
+If the same installation gets the call again, it is decided anew: some models use the ID of a call more than once.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
     from ..model import Event
 
-FRESH = 10.0  # seconds in which a verdict is given to another installation
+FRESH = 10.0  # seconds for which a verdict is shared
 _MOST = 32  # files, before old ones are removed
-_ABANDONED = 900.0  # seconds after which nobody decides any more
-_OF_CALL = ("tool_use_id", "tool_name", "tool_input", "tool_output", "error")  # the fields that must be the same
-_NOT_SHARED = ("runs", "problems")  # of a verdict: the journal has them, once
+_ABANDONED = 900.0  # seconds after which a file without a verdict is removed
+_OF_CALL = ("tool_use_id", "tool_name", "tool_input", "tool_output", "error")  # the fields that identify a call
+_NOT_SHARED = ("runs", "problems")  # fields of a verdict that only the deciding installation writes to the journal
 
 
 class SharedAnswer:
-    """The answer to a tool call, locked inside the `with` block; `verdict` is that of another installation, or None."""
+    """The shared answer to a tool call, locked in a `with` block; `verdict` is another installation's, or None."""
 
     def __init__(self, record: dict[str, Any], event: Event, deadline: float) -> None:
         self.verdict: Verdict | None = None
         self._asker = f"{record['host']} {record.get('root') or ''}"
         self._file = os.path.join(Session(event.session_id).directory, "answers", _name(record, event))
-        self._wait = (deadline - time.monotonic()) / 2  # the rest is for deciding without the other
+        self._wait = (deadline - time.monotonic()) / 2  # the other half is left for deciding here
         self._descriptor = -1
 
     def __enter__(self) -> SharedAnswer:
@@ -49,7 +49,7 @@ class SharedAnswer:
                 self.verdict = self._other_verdict()
             else:
                 self.__exit__()
-        except (OSError, ValueError, TypeError, KeyError):  # it cannot be written or read: decided here
+        except (OSError, ValueError, TypeError, KeyError):  # the file cannot be written or read: decide here
             pass
         return self
 
@@ -83,12 +83,12 @@ class SharedAnswer:
             data = light_json.dumps(content).encode()
             os.ftruncate(self._descriptor, 0)
             os.pwrite(self._descriptor, data, 0)
-        except (OSError, ValueError):  # a full disk: the other decides itself
+        except (OSError, ValueError):  # a full disk: the other installation decides itself
             pass
 
 
 def _name(record: dict[str, Any], event: Event) -> str:
-    """Return the file's name: a digest of all that makes it the same call for the same hooks."""
+    """Return the file's name: a digest of what identifies the call and the hooks."""
     fields = [event.fields.get(name) for name in _OF_CALL]
     call = [__version__, sorted(record["configs"]), event.canonical, event.session_id, event.work_dir, *fields]
     return str(blake2b(light_json.dumps(call, sort_keys=True).encode(), digest_size=32).hexdigest())

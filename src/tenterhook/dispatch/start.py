@@ -1,7 +1,7 @@
-"""The start of the bridge: the daemon, which has everything loaded, is tried first; else `dispatch` answers.
+"""The start of the bridge: asks the daemon, which has everything loaded; without an answer, runs `dispatch`.
 
-The daemon's socket is beside the records. A block has its own exit status, since an interpreter that cannot
-start exits with 2, and that is no block.
+The daemon's socket is beside the records. A block has its own exit status, since an interpreter that cannot start
+exits with 2, which is not a block.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 BLOCK = 10  # the launcher turns it into 2
-FAILED = 70  # the launcher reports it, and tries no other Tenterhook
+FAILED = 70  # the launcher does not try another Tenterhook
 
 
 def start(begun: float) -> NoReturn:
-    """Answer the event on stdin. `begun`: since when the agent waits, by the monotonic clock."""
+    """Answer the event on stdin and exit. `begun` is the `time.monotonic` at which the agent started us."""
     gc.disable()  # a collection frees nothing in a short process, and takes over a millisecond
     sent = _answered_by_daemon()
     try:
@@ -39,7 +39,7 @@ def _answered_by_daemon() -> bytes | None:
     if not found:
         return None
     try:
-        os.stat(f"{state}/daemon.sock")  # mostly it does not exist, and this call is all it costs
+        os.stat(f"{state}/daemon.sock")  # the only cost if there is no daemon
     except OSError:
         return None
     sent = _read_stdin()
@@ -53,7 +53,7 @@ def _answered_by_daemon() -> bytes | None:
 
 
 def _read_stdin() -> bytes:
-    """Return all of stdin, however long the agent takes."""
+    """Return all of stdin."""
     pieces = []
     while piece := os.read(0, 1 << 20):
         pieces.append(piece)
@@ -85,8 +85,8 @@ def ask_daemon(path: str, arguments: list[str], sent: bytes) -> tuple[int, bytes
             message = message[daemon.send(message) :]
         heard = daemon.recv(65536)
         if not heard.endswith(b"\0end\n"):
-            daemon.send(b"+")  # we wait: without this it runs nothing, since we would, too
-        daemon.settimeout(1)  # from now on it sends a heartbeat twice a second
+            daemon.send(b"+")  # we still wait; else it must not run hooks, since we would run them too
+        daemon.settimeout(1)  # it sends a heartbeat twice a second
         while heard and not heard.endswith(b"\0end\n"):
             piece = daemon.recv(65536)
             if not piece:
@@ -99,7 +99,7 @@ def ask_daemon(path: str, arguments: list[str], sent: bytes) -> tuple[int, bytes
 
 
 def version() -> str:
-    """Return a value that changes with each upgrade, which writes every file anew."""
+    """Return a value that changes with each upgrade: the identity of this file, which an upgrade replaces."""
     found = os.stat(__file__)
     return f"{found.st_ino} {found.st_size} {found[8]}"  # the time in whole seconds, as bridge.pl has it
 

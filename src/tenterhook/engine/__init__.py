@@ -1,1 +1,1 @@
-"""An event to a verdict: which hooks match, what running them did, what each one decided, and what follows."""
+"""Turns an event into a verdict: match hooks, run them, read their decisions, merge the decisions."""

@@ -39,7 +39,7 @@ class BackgroundJob(NamedTuple):
 
 
 def job(hook: Hook, command: Command, session_id: str, base: Mapping[bytes, bytes]) -> BackgroundJob:
-    """Return a command for another process; of its environment, what differs from `base`, which all jobs share."""
+    """Return a hook's command as a job. Its `env` has only what differs from `base`, which all jobs share."""
     return BackgroundJob(
         name=hook.name,
         source=hook.source,
@@ -55,14 +55,14 @@ def job(hook: Hook, command: Command, session_id: str, base: Mapping[bytes, byte
 
 
 def start(jobs: Sequence[BackgroundJob], base: Mapping[bytes, bytes]) -> str | None:
-    """Run jobs in a detached process, without waiting; return why it could not be started, or None.
+    """Run jobs in a detached process, without waiting. Return None, or why it could not be started.
 
     `base` is the environment that the jobs share.
     """
     env = {os.fsdecode(name): os.fsdecode(value) for name, value in base.items()}
     handed = {"places": places.FIXED, "env": env, "jobs": [job._asdict() for job in jobs]}
     try:
-        descriptor = _readable(json.dumps(handed).encode())
+        descriptor = _readable_descriptor(json.dumps(handed).encode())
         try:
             processes.start_detached("tenterhook.engine.background:main", stdin=descriptor)
         finally:
@@ -72,8 +72,8 @@ def start(jobs: Sequence[BackgroundJob], base: Mapping[bytes, bytes]) -> str | N
     return None
 
 
-def _readable(data: bytes) -> int:
-    """Return a descriptor from which the data can be read without a writer."""
+def _readable_descriptor(data: bytes) -> int:
+    """Return a descriptor, positioned at the start, of an anonymous file with the data."""
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("tenterhook", os.MFD_CLOEXEC)
     else:

@@ -1,4 +1,4 @@
-"""Searching with expressions that can take exponential time: in a helper process, with a time limit per event."""
+"""Searches expressions that can take exponential time in a helper process, with a time limit per event."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _SECONDS_PER_EVENT = 0.1
 
-# Prints one line per question at once, so that answers before the time limit count.
+# Flushes each answer, so that those given before the time limit count.
 _HELPER = r"""
 import json, sys
 questions = json.load(sys.stdin)
@@ -29,7 +29,7 @@ for dialect, expression, texts in questions:
 
 
 class TimeLimit:
-    """The time that all expressions of one event may take together; time spent in the context is counted."""
+    """The time that all expressions of one event may take together; time spent in a `with` block is subtracted."""
 
     def __init__(self) -> None:
         self._left = _SECONDS_PER_EVENT
@@ -46,7 +46,10 @@ class TimeLimit:
 
 
 def search(questions: Sequence[tuple[str, str, Sequence[str]]], limit: TimeLimit) -> list[bool | None]:
-    """Return whether each expression is found in one of its texts; None for those that the time limit cut off."""
+    """Return whether each expression is found in one of its texts; None for those that the time limit cut off.
+
+    A question is a dialect, an expression and the texts.
+    """
     from .runner import Command, run_stage
 
     answers: list[bool | None] = [None] * len(questions)

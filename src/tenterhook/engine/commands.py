@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Prepared(NamedTuple):
-    """A command, or why there is none; the notes belong to the run."""
+    """A command, or why there is none, and notes for the run."""
 
     command: Command | None
     why: str | None = None
@@ -31,7 +31,7 @@ class Prepared(NamedTuple):
 
 
 class _Shared:
-    """The environment that the hooks of a session share, reused for as long as nothing in it changes."""
+    """The environment that the hooks of a session share; reused until something it was made from changes."""
 
     def __init__(self, event: Event, session: Session, caller: Caller) -> None:
         variables = dict(caller.environ())
@@ -53,7 +53,7 @@ class _Shared:
             b"TENTERHOOK_PROJECT_DIR": work_dir,
             b"TENTERHOOK_ENV_FILE": env_file,
         }
-        # Byte code beside a script would change the folder that was trusted.
+        # Byte code written beside a script would change the trusted folder.
         if b"PYTHONPYCACHEPREFIX" not in self.base:
             self.base[b"PYTHONPYCACHEPREFIX"] = os.fsencode(f"{places.cache()}/pycache")
         self.chain = recursion.confirmed(os.fsdecode(self.base.pop(recursion.CHAIN, b"")), caller)
@@ -87,7 +87,7 @@ class _Shared:
         return made[2]
 
     def _of_root(self) -> dict[bytes, bytes]:
-        """Return the variables of a managed hook: none that the account has set decides which code it runs."""
+        """Return the environment of a managed hook, without the account's variables that decide which code runs."""
         from ..basics.env_policy import is_from_record
 
         kept = {
@@ -95,12 +95,12 @@ class _Shared:
             for name, value in self.base.items()
             if name.startswith(_KEPT_FOR_ROOT) or not (is_from_record(name) or os.fsdecode(name) in self._of_session)
         }
-        # compiled modules in a directory of the account could be others than those of the hook
+        # no byte code is used from a cache that the account could write
         return {**kept, b"PATH": _SYSTEM_PATH, b"PYTHONNOUSERSITE": b"1", b"PYTHONDONTWRITEBYTECODE": b"1"}
 
 
 def _made_from(event: Event, session: Session, caller: Caller, *inherited: Mapping[Any, Any]) -> tuple[Any, ...]:
-    """Return everything that an environment depends on; the caller too, if a hook may have called us."""
+    """Return what an environment depends on, for comparison; with the caller's ID if a hook may have called us."""
     pid = caller.pid if recursion.CHAIN in inherited[0] else None
     return (*inherited, pid, session.variables(), session.env_file, event.session_id, event.work_dir)
 
@@ -115,7 +115,7 @@ _LATEST: list[_Shared] = []
 
 
 class Environment:
-    """The environment of every hook of one event: the caller's, the session's, ours. In bytes, as processes have it."""
+    """The environment of each hook of one event, as bytes: the caller's variables, the session's and ours."""
 
     def __init__(self, event: Event, session: Session, trust: Trust | None, caller: Caller) -> None:
         shared = _LATEST[0] if _LATEST else None
@@ -145,7 +145,7 @@ class Environment:
         return {**env, **self._about(hook)} if hook.metadata else env
 
     def _about(self, hook: Hook) -> dict[bytes, bytes]:
-        """Return a hook's metadata with overrides, and whether the project's code is trusted, for hooks that run it."""
+        """Return variables with a hook's metadata and, if it runs the project's code, whether that is trusted."""
         about = {b"TENTERHOOK_METADATA": light_json.encode(light_json.plain(dict(hook.metadata)))}
         if hook.metadata.get("runs_project_code") is True and self._trust is not None and self._trust.trusts_code():
             about[b"TENTERHOOK_PROJECT_TRUSTED"] = b"1"
@@ -161,13 +161,13 @@ def _state_dir(state: str, name: str) -> bytes:
     directory = os.path.join(state, "hooks", places.file_name(name))
     try:
         places.make_private(directory)
-    except OSError:  # not writable: the hook gets its name and runs all the same
+    except OSError:  # not writable: the hook still runs, and gets the path
         pass
     return os.fsencode(directory)
 
 
 class Payloads:
-    """An event's payload for each format and name: encoded once for all hooks that get it."""
+    """An event's payloads, each encoded once for all hooks of the same format and event name."""
 
     def __init__(self, event: Event) -> None:
         self.event = event
@@ -184,7 +184,7 @@ class Payloads:
         return written
 
 
-_LONGEST_SCRIPT = 256 * 1024  # bytes that are searched for a start of Python
+_LONGEST_SCRIPT = 256 * 1024  # bytes in which a call of Python is searched for
 
 
 def prepare(hook: Hook, written: Payloads, environment: Environment, starter: processes.Process) -> Prepared:
@@ -204,7 +204,7 @@ def prepare(hook: Hook, written: Payloads, environment: Environment, starter: pr
             return Prepared(None, argv)
         with open(argv[-1], "rb") as file:
             text = file.read(_LONGEST_SCRIPT)
-        if b"python" in text:  # rarely, so the import is rarely needed
+        if b"python" in text:  # imported only if needed
             from . import safe_path
 
             env = {**env, **safe_path.for_script(argv[-1], text)}
@@ -229,9 +229,9 @@ def prepare(hook: Hook, written: Payloads, environment: Environment, starter: pr
 
 
 def _argv(folder: str, path: bytes, known: Mapping[str, str] = {}) -> tuple[str, ...] | str:
-    """Return how a folder's script is started, or why it cannot be.
+    """Return the arguments that start a folder's script, or why it cannot be started.
 
-    `known`: interpreters by name, as recorded by `install`. `path`: where others are searched.
+    `known`: interpreters by name, as recorded by `install`. `path`: the PATH on which others are searched.
     """
     from ..formats import entry_points
 

@@ -1,6 +1,6 @@
-"""A run's Decision: exit code and output, and which answers count for this event, hook and input. Pure.
+"""Reads a run's exit code and output as a `Decision`, and removes what does not count at this event.
 
-No output of a hook raises here.
+Pure functions; no output of a hook makes them raise.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _SCOPES = ("once", "session")
 def read_decision(run: Run) -> Decision:
     """Return the decision of a run that has ended; a failure is no decision unless the hook fails closed.
 
-    An unreadable answer is a decision with an `error`: the caller marks the run as failed, and reads it again.
+    The decision of an unreadable answer has an `error`: the caller marks the run as failed and reads it again.
     """
     if run.exit_code == 0 and run.failure is None and not run.stdout and run.answer is None:
-        return SILENT  # as most are
+        return SILENT  # the common case
     decision = _read(run)
     if decision.action is Action.DENY and not decision.reason:
         return decision._replace(reason=_default_reason(run))
@@ -52,7 +52,7 @@ def _read(run: Run) -> Decision:
 
 
 def _read_block(run: Run) -> Decision:
-    """Return a block by exit code 2, with its reason, or with a note that stderr has none."""
+    """Return the block of a run with exit code 2, with its reason or a note that it gave none."""
     reason = run.stderr.strip()
     if not reason:
         from ..formats.hook_output import parse
@@ -111,7 +111,7 @@ def _read_answer(run: Run, answer: Any, notes: tuple[str, ...]) -> Decision:
         _action(specific, "permissionDecision", _PERMISSION, wrong),
     ]
     action = min(said, key=PRECEDENCE.index)
-    if wrong and action not in (Action.DENY, Action.ASK):  # a valid deny or ask beside it counts
+    if wrong and action not in (Action.DENY, Action.ASK):  # a valid deny or ask in the other field counts
         return Decision(notes=notes, error=f"unreadable answer: {'; '.join(wrong)}")
     scope = specific.get("scope", answer.get("scope"))
     if scope is not None and scope not in _SCOPES:
@@ -201,17 +201,17 @@ def _json(value: Any) -> str:
 
 
 def judge(run: Run, event: Event, *, surely: bool = True, earlier: Sequence[Run] | None = None) -> Run:
-    """Return the run with its decision, as far as it counts.
+    """Return the run with its decision, reduced to what counts at this event.
 
-    `surely`: its matcher was not cut off, and matches each reading of the tool's name. `earlier`: on the second pass
-    over a modified input or output, the runs so far.
+    `surely`: its matcher was not cut off, and matches each reading of the tool's name. `earlier`: the runs so far, if
+    this is the second pass, over a modified input or output.
     """
     decision = read_decision(run)
     if decision.error is not None:
         run = run._replace(failure=Failure.UNREADABLE, why=decision.error, notes=(*run.notes, *decision.notes))
         decision = read_decision(run)
     if decision is SILENT and surely and earlier is None:
-        return run  # as most are
+        return run  # the common case
     hook = run.hook
     notes: list[str] = []
     if not surely:
@@ -261,7 +261,7 @@ def _ignored(hook: Hook, decision: Decision, event: Event) -> str | None:
 
 
 def _without_repetition(decision: Decision, said: Sequence[Decision]) -> Decision:
-    """Return the decision of a hook's second run, without context and messages of the first."""
+    """Return the decision of a hook's second run, without the context and message that its first run gave."""
     if any(decision.additional_context == each.additional_context for each in said):
         decision = decision._replace(additional_context=None)
     if any(decision.message == each.message for each in said):
@@ -279,12 +279,12 @@ def without_stale_consent(run: Run, final: object) -> Run:
 
 
 def has_seen(hook: Hook, tool_input: object, runs: Sequence[Run]) -> bool:
-    """Whether a hook was sent this input, or produced it."""
+    """Whether a hook need not run again on this input: it was sent it, returned it, or was not run."""
     return any(is_same(run.hook, hook) and (not run.started or _knows(run, tool_input)) for run in runs)
 
 
 def meant_to_block(hook: Hook, stderr: bytes) -> bool:
-    """Whether exit code 1 may have been meant as a block: the hook could block, and its script did not crash."""
+    """Whether exit code 1 may have been meant as a block: the hook can block, and there is no Python traceback."""
     return decides(hook) and not hook.fail_closed and b"Traceback (most recent call last)" not in stderr
 
 
@@ -293,7 +293,7 @@ def decides(hook: Hook) -> bool:
 
 
 def is_same(one: Hook, other: Hook) -> bool:
-    """Whether two hooks run as one, as equal commands of the array format do."""
+    """Whether two hooks are run only once, like equal commands of the array format."""
     return one is other or (one.in_parallel and one.format == other.format and one.command == other.command)
 
 

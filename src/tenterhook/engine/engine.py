@@ -1,4 +1,4 @@
-"""decide(): an event to a verdict. It never waits for people, and one hook's failure never affects another."""
+"""`Engine.decide` turns an event into a verdict. It never waits for people; one hook's failure affects no other."""
 
 from __future__ import annotations
 
@@ -44,17 +44,16 @@ class Engine:
         followed: LiveCatalog | None = None,
         tools: Mapping[str, str] | None = None,
     ) -> None:
-        """`journal` records each verdict before it is returned; its failures never change a verdict.
+        """Make an engine of `hooks` and those of `followed`, whose changes are in force at the next event.
 
-        `followed` are hooks that may change while it lives; each change is in force at the next event. `tools` are as
-        in `load`.
+        `journal` records each verdict before it is returned; its failures never change a verdict. `tools`: see `load`.
         """
         self.tools = tool_kinds(tools or {})
         self.journal = journal
         self._followed = followed
         self.catalog = catalog if followed is None else followed.latest
         self._tells_untrusted = tell_untrusted
-        self.session_id = fresh_id()  # of events that name none
+        self.session_id = fresh_id()  # for events without one
         self._debug = debug
         self._own_hooks = tuple(hooks)  # those that are not in `followed`
         self._adding = allocate_lock()
@@ -73,16 +72,16 @@ class Engine:
         journal: bool = True,
         tools: Mapping[str, str] | None = None,
     ) -> Engine:
-        """Load every hook in force for a directory: managed, the person's, the project's, and those of named files.
+        """Load the hooks in force for a directory: managed, the user's, the project's, and those of `configs`.
 
-        A project's hooks run only if its owner trusted them; `trust_project` lifts that. Broken definitions are in
+        A project's hooks run only if the user has trusted them, or with `trust_project`. Broken definitions are in
         `problems`, not raised. What is edited, added, removed or trusted later is in force at the next event.
-        `tools` says which tool a tool of your own counts as, for matchers, rules and guards: `{"run_shell": "Shell"}`.
+        `tools` says as which known tool matchers, rules and guards treat a custom one: `{"run_shell": "Shell"}`.
         """
         from ..catalog import project_root, trust
         from ..catalog.live_catalog import LiveCatalog
-        from ..formats import payloads  # noqa: F401  # now, and not when no file can be opened any more
-        from . import runner, start_check  # noqa: F401  # the same
+        from ..formats import payloads  # noqa: F401  # imported now: later, no descriptor may be free
+        from . import runner, start_check  # noqa: F401  # likewise
 
         if isinstance(configs, (str, os.PathLike)):
             configs = [configs]
@@ -101,7 +100,7 @@ class Engine:
     @property
     def hooks(self) -> tuple[Hook, ...]:
         """The hooks in force now, in the order in which they run."""
-        return self._now().hooks
+        return self._current_hooks().hooks
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -119,13 +118,13 @@ class Engine:
     ) -> Verdict:
         """Run the hooks that an event reaches and return the verdict. Blocks until they have ended.
 
-        `caller` waits for the verdict; `cancel` ends it from another thread. `loop` runs in another thread,
-        for coroutine functions. At the `deadline`, a time of `time.monotonic`, what still runs has timed out and what
-        has not begun has failed. `settle` may replace the verdict before it is recorded and returned.
+        `caller` is who waits for the verdict. `cancel` ends the hooks from another thread. `loop`, which runs in
+        another thread, runs coroutine functions. At the `deadline`, a `time.monotonic` time, all hooks that have not
+        ended time out. `settle` may replace the verdict before it is recorded and returned.
         """
         begun = time.monotonic()
         event = event.with_kind(self.tools)
-        plan = matching.plan(self._now(), event)
+        plan = matching.plan(self._current_hooks(), event)
         if not plan.stages and not plan.background:
             nothing = verdicts.merge(event, (), None, self.problems)
             return settle(nothing) if settle is not None else nothing
@@ -135,7 +134,7 @@ class Engine:
         evaluation.run_again(plan)
         evaluation.start_background(plan.background)
         if self._tells_untrusted:
-            self._tell_untrusted(evaluation.runs)
+            self._warn_of_untrusted(evaluation.runs)
         verdict = evaluation.verdict(self.problems)
         if settle is not None:
             verdict = settle(verdict)
@@ -144,7 +143,7 @@ class Engine:
         return verdict
 
     def asking(self, hooks: Iterable[Hook]) -> Engine:
-        """Return an engine with the same catalog and journal, and only these hooks."""
+        """Return an engine with the same catalog, journal and tools, but only these hooks."""
         return Engine(
             hooks,
             catalog=self.catalog,
@@ -155,7 +154,7 @@ class Engine:
         )
 
     async def adecide(self, event: Event, *, settle: Callable[[Verdict], Verdict] | None = None) -> Verdict:
-        """The same without blocking the event loop. Cancelled, it ends the hooks' process groups before it raises."""
+        """Like `decide`, without blocking the event loop. If cancelled, end the hooks' process groups, then raise."""
         import asyncio
         import threading
 
@@ -243,8 +242,8 @@ class Engine:
         session.open()
         return dict(session.variables())
 
-    def _now(self) -> matching.OrderedHooks:
-        """Return the hooks in force now."""
+    def _current_hooks(self) -> matching.OrderedHooks:
+        """Return the hooks in force now, reloaded if a definition has changed."""
         latest = None if self._followed is None else self._followed.current()
         known, own, arranged = self._arranged
         if latest is not known or own is not self._own_hooks:
@@ -253,7 +252,7 @@ class Engine:
         return arranged
 
     def _arrange(self, found: Catalog | None) -> tuple[Catalog | None, tuple[Hook, ...], matching.OrderedHooks]:
-        """Return the ordered hooks with what they were made from: one value, since other threads replace it too."""
+        """Return the ordered hooks and what they were made from, as one value that threads can replace at once."""
         own = self._own_hooks
         return found, own, matching.OrderedHooks((*(found.hooks if found else ()), *own))
 
@@ -299,8 +298,8 @@ class Engine:
             session = self._sessions[session_id] = Session(session_id)
         return session
 
-    def _tell_untrusted(self, runs: Iterable[Run]) -> None:
-        """Warn of hooks that were not run because they are not trusted, once for each."""
+    def _warn_of_untrusted(self, runs: Iterable[Run]) -> None:
+        """Log a warning about hooks that were not run because they are not trusted, once for each definition."""
         new = [run for run in runs if run.why == "untrusted" and run.hook.source not in self._told]
         if new:
             import logging
@@ -318,18 +317,19 @@ def _print_debug(line: str) -> None:
 
 
 def untrusted_line(count: int, hints: Iterable[str] = ()) -> str:
+    """Return the warning that this many hooks were not run, with the hints."""
     hooks = "1 hook was" if count == 1 else f"{count} hooks were"
     line = f"tenterhook: {hooks} not run: not trusted. Look at them and trust them with: tenterhook trust"
     return "; ".join((line, *dict.fromkeys(hints)))
 
 
 def untrusted_hints(runs: Iterable[Run]) -> list[str]:
-    """Return the further notes of hooks that were not run."""
+    """Return the hints of hooks that are not trusted: their notes after the first."""
     return [hint for run in runs for hint in run.notes[1:]]
 
 
 async def _settled(done: Any) -> None:
-    """Wait until a future is done, also if the waiting itself is cancelled."""
+    """Wait until a future is done, even if the current task is cancelled meanwhile."""
     import asyncio
 
     while not done.done():

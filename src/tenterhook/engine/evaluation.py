@@ -1,4 +1,4 @@
-"""The evaluation of one event, stage by stage: the hooks it reaches, their runs, the tool's input and output so far."""
+"""The evaluation of one event, stage by stage."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Evaluation:
-    """The state of one `decide`: it begins with an event and ends as a verdict."""
+    """The state of one `decide`: the runs so far, and the tool's input and output as modified so far."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Evaluation:
             self._apply_modified_input(said)
 
     def run_again(self, plan: matching.Plan) -> None:
-        """If the input was modified, run every deciding hook once more that has not seen the final input."""
+        """If the input was modified, run each deciding hook that has not seen the final input once more."""
         final = self.event.tool_input
         if self.blocked or self.event is self.arrived or self.event.canonical in OUTPUT_FIELDS:
             return
@@ -110,6 +110,7 @@ class Evaluation:
             self.runs += [run if why is None else _not_started(run, why) for run, _ in jobs]
 
     def _note_refusal(self, hook: Hook) -> bool:
+        """Add the run of a hook that must not be started; return whether there is one."""
         run = self._refused(hook)
         if run is not None:
             self.runs.append(run)
@@ -183,7 +184,7 @@ class Evaluation:
         return self._may_recurse
 
     def _execute(self, hooks: Sequence[Hook]) -> list[Run | None]:
-        """Run hooks in parallel; the run is None for a command that ran once for several equal ones."""
+        """Run hooks in parallel and return their runs; None for a hook whose command an equal one has run."""
         if not hooks:
             return []
         left = self._time_left()
@@ -235,7 +236,7 @@ class Evaluation:
             from . import runner
 
             for place, ended in enumerate(runner.run_stage(prepared(), self.cancel, take)):
-                if runs[begun[place][0]] is None:  # it was ended, since another hook decided
+                if runs[begun[place][0]] is None:  # ended because another hook has decided
                     take(place, ended)
         if before is not None:
             self._collect(before, runs)
@@ -244,7 +245,7 @@ class Evaluation:
     def _ran(
         self, hook: Hook, command: runner.Command, notes: tuple[str, ...], ended: runner.ProcessEnd, since: float
     ) -> Run:
-        """Return the run of an ended process; `since` is a time of `time.time` before its start."""
+        """Return the run of an ended process; `since` is a `time.time` before its start."""
         from . import start_check
 
         failure, why, code, duration, stdout, stderr, dropped_stdout, dropped_stderr = ended
@@ -262,7 +263,7 @@ class Evaluation:
             *(hook, failure, why, True, False, code, duration * 1000),  # started, not in the background
             stdout.decode("utf-8", "replace") if stdout else "",
             stderr.decode("utf-8", "replace") if stderr else "",
-            *(notes, None, self.event.tool_input),  # no answer other than its output
+            *(notes, None, self.event.tool_input),  # `answer` is None: it is in the output
         )
 
     def _denies(self, run: Run) -> bool:
@@ -309,7 +310,7 @@ class Evaluation:
             self._matcher = matching.MatcherSearch(self.event, self._matcher.limit)  # time spent stays spent
 
     def _apply_modified_output(self, runs: Sequence[Run]) -> None:
-        """Replace the output. A hook that ran in parallel with one that replaced it, too, runs again on the result."""
+        """Replace the output. A hook that replaces it too, and ran in parallel, runs again on the replaced output."""
         before = self.event
         for run in runs:
             replacing = [run]
@@ -360,7 +361,7 @@ def _not_started(run: Run, why: str | None) -> Run:
 
 
 def _deduplicated(hooks: Sequence[Hook]) -> Sequence[Hook | None]:
-    """Return equal commands of the array format as one, with the longest timeout; None for the others."""
+    """Return the hooks with None for repeated commands of the array format; the first gets the longest timeout."""
     if len({hook.command for hook in hooks}) == len(hooks):
         return hooks
     unique: list[Hook | None] = []

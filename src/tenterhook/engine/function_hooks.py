@@ -22,10 +22,10 @@ _CANCEL_INTERVAL = 0.02  # seconds between checks whether the caller has cancell
 
 
 def call(hook: Hook, event: Event, cancel: Cancel | None, loop: AbstractEventLoop | None) -> Run:
-    """Call a function hook and wait for its answer, at most its timeout.
+    """Call a function hook and wait for its answer until its timeout.
 
     A coroutine function runs on the caller's loop if there is one. A plain function that does not return cannot be
-    ended: it counts as timed out and goes on running.
+    stopped: the hook times out, and its thread keeps running. Raises `Cancelled` when `cancel` is set.
     """
     begun = time.monotonic()
     answers: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()

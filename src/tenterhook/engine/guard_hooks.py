@@ -1,7 +1,7 @@
-"""Hooks that name a built-in guard (`metadata.guard`): it runs in our process, without an interpreter of its own.
+"""Runs hooks that name a built-in guard (`metadata.guard`) in our own process.
 
-The run is the one that the hook's script would have: exit code 2 with the reason on stderr, or a decision as JSON. A
-guard cannot be stopped; the shell reader and the search for secrets have a step budget instead.
+The `Run` is the same as that of the hook's script: exit code 2 with the reason on stderr, or a decision as JSON. A
+guard cannot be interrupted; the shell reader and the search for secrets have a step budget instead.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def run(hook: Hook, event: Event, variables: Mapping[bytes, bytes]) -> Run:
-    """Judge an event by the guard of a hook. `variables`: those that every hook of the event has."""
+    """Run a hook's guard on an event; `variables` is the environment that all hooks of the event share."""
     begun = time.monotonic()
     environment = {os.fsdecode(name): os.fsdecode(value) for name, value in variables.items()}
     tool = event.tool_name if event.tool_kind in (None, OTHER_TOOL) else event.tool_kind
@@ -39,10 +39,10 @@ def run(hook: Hook, event: Event, variables: Mapping[bytes, bytes]) -> Run:
             code, stdout, stderr = script.printed(said)
     except guards.UnknownGuard as error:
         failure, why = Failure.CANNOT_START, f"cannot start: {error}"
-    except Exception as error:  # noqa: BLE001  # RecursionError and MemoryError too: this hook has failed, no other
+    except Exception as error:  # noqa: BLE001  # also RecursionError and MemoryError: only this hook fails
         failure, why = Failure.RAISED, f"its guard failed: {type(error).__name__}: {error}".removesuffix(": ")
     seconds = time.monotonic() - begun
-    if seconds > hook.timeout and not (code or stdout):  # an objection counts, also if it comes late
+    if seconds > hook.timeout and not (code or stdout):  # a late objection still counts
         failure, why, code = Failure.TIMED_OUT, f"no end within {hook.timeout:g} s", None
     findings = said.findings if isinstance(said, Objection) else ()
     return Run(

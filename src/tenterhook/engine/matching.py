@@ -1,7 +1,7 @@
 """Which hooks an event reaches, and in which stages.
 
 A hook that is not reached must cost very little, and no expression may freeze an agent: one that can take exponential
-time is searched in a process that can be killed (`bounded_search`). If it is, the hook counts as reached: a guard runs.
+time is searched in a helper process with a time limit (`bounded_search`). If it is cut off, the hook counts as reached.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MOST_PLANS = 1024
 
 
 class Reached(NamedTuple):
-    """A hook that the event reaches; not `surely` if its expression was cut off, or if a name has other readings."""
+    """A hook that the event reaches; not `surely` if a search was cut off, or a reading of the name does not match."""
 
     hook: Hook
     surely: bool
@@ -31,7 +31,7 @@ class Stage(NamedTuple):
     """Hooks that run in parallel on the same input: one, or several of the array format."""
 
     hooks: tuple[Hook, ...]
-    reached: Sequence[Reached] = ()  # all of them, if the input need not be searched
+    reached: Sequence[Reached] = ()  # all hooks, if nothing remains to be searched
 
 
 class Plan(NamedTuple):
@@ -61,7 +61,7 @@ def plan(arranged: OrderedHooks, event: Event) -> Plan:
     if not hooks:
         return Plan()
     tool = event.tool_name if event.spec.has_tool else None
-    if tool is not None and len(tool) > 200:  # no real tool: do not cache it
+    if tool is not None and len(tool) > 200:  # not a real tool's name: do not cache it
         return _plan(hooks, event)
     key = (event.canonical, tool, event.tool_kind, *event.fields.get("mcp_names", ()))
     known = arranged._plans.get(key)
@@ -91,8 +91,8 @@ def _plan(hooks: Sequence[Hook], event: Event) -> Plan:
 
 
 def _stage(hooks: Sequence[Hook], event: Event) -> Stage:
-    sight = MatcherSearch(event)
-    if any(hook.replaced_by or any(sight.questions(hook)) for hook in hooks):
+    matcher = MatcherSearch(event)
+    if any(hook.replaced_by or any(matcher.questions(hook)) for hook in hooks):
         return Stage(tuple(hooks))
     return Stage(tuple(hooks), tuple(Reached(hook, surely=True) for hook in hooks))
 
@@ -107,13 +107,13 @@ def _tool_may_match(hook: Hook, event: Event) -> bool:
         return False
     names = event.tool_names
     if not _quick(hook.dialect, hook.tool, names):
-        return True  # `Sight` searches it, with a time limit
+        return True  # `MatcherSearch` searches it, with a time limit
     found = _search(hook.dialect, hook.tool)
     return any(found(name) for name in names)
 
 
 def _quick(dialect: str, expression: str, texts: Sequence[str]) -> bool:
-    """Whether an expression is searched quickly for certain, so that no helper process is needed."""
+    """Whether searching an expression is certain to be quick, so that no helper process is needed."""
     if literal_search.words(expression) is not None:
         return True
     from ..basics import expression_cost
@@ -142,7 +142,7 @@ def _search(dialect: str, expression: str) -> Callable[[str], object]:
 
 
 class MatcherSearch:
-    """The matchers' searches in one event: each distinct expression is searched once."""
+    """The results of matchers on one event; each distinct expression is searched once."""
 
     def __init__(self, event: Event, limit: bounded_search.TimeLimit | None = None) -> None:
         self.event = event
@@ -152,21 +152,21 @@ class MatcherSearch:
         self._found: dict[tuple[str, str, str], bool | None] = {}
 
     def reached(self, hooks: Iterable[Hook]) -> Sequence[Reached]:
-        """Return the hooks whose matchers match, in order."""
+        """Return the hooks whose matchers match or were cut off, in order."""
         hooks = list(hooks)
         self._search(hooks)
         verdicts = [(hook, self._matches(hook)) for hook in hooks]
         return [Reached(hook, verdict is True) for hook, verdict in verdicts if verdict is not False]
 
     def _matches(self, hook: Hook) -> bool | None:
-        """Return whether a hook's matchers match; None if one was cut off and no other rules it out."""
+        """Return whether a hook's matchers match; None if one is uncertain and no other rules the hook out."""
         answers = [self._found[question] for question in self.questions(hook)]
         if False in answers:
             return False
         return None if None in answers else True
 
     def _search(self, hooks: Sequence[Hook]) -> None:
-        """Search the expressions of these hooks; slow ones together, in one helper process."""
+        """Search the expressions of these hooks; those that may be slow together, in one helper process."""
         delayed: list[tuple[str, str, str]] = []
         for hook in hooks:
             for question in self.questions(hook):
@@ -190,7 +190,7 @@ class MatcherSearch:
             )
 
     def _in_each(self, found: Callable[[str], object]) -> bool | None:
-        """Return True if an expression that matches the tool does so in each reading of its name; else None."""
+        """Return True if an expression that matches the tool matches each reading of its name; else None."""
         event = self.event
         if not self._is_ambiguous or any(map(found, tool_names(event.tool_name or "", (), event.tool_kind))):
             return True
@@ -206,7 +206,7 @@ class MatcherSearch:
             yield "target", hook.dialect, hook.target
 
     def texts(self, what: str) -> tuple[str, ...]:
-        """Return the strings that are searched: of the tool's name, its input, or the event's target."""
+        """Return the strings to search, for a part of the event: "tool", "input" or "target"."""
         if what not in self._texts:
             self._texts[what] = tuple(_texts(self.event, what))
         return self._texts[what]
@@ -222,7 +222,7 @@ def _texts(event: Event, what: str) -> Iterable[str]:
 
 
 def target_text(event: Event) -> str | None:
-    """Return the text that an array matcher is searched in; None if the event has no such field."""
+    """Return the text that an array matcher is tested against; None if the event lacks that field."""
     if event.spec.target is None:
         return ""
     value = event.fields.get(event.spec.target)

@@ -1,4 +1,4 @@
-"""The text in which a model or a session is given what hooks said (PROTOCOL 8)."""
+"""The texts that give hooks' answers to the model or the session (PROTOCOL 8)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def hook_context(event: str, text: str) -> str:
-    """Return a hook's context, marked as such so that it is not taken for the user's words."""
+    """Return a hook's context in tags, so that the model does not take it for the user's words."""
     return f'<hook_context event="{event}">{text.replace("</hook_context>", "&lt;/hook_context>")}</hook_context>'
 
 
@@ -37,7 +37,7 @@ def blocked_stop(blocks: Iterable[Run]) -> list[str]:
 
 
 def prompt_results(verdict: Verdict) -> list[str]:
-    """Return what prompt hooks say to the person and the session, not to the model."""
+    """Return what prompt hooks answer, for the user and the session, not for the model."""
     results = []
     for run in verdict.runs:
         if run.decision.ignored is not None:

@@ -1,4 +1,4 @@
-"""Recursion: a hook that calls Tenterhook, which would run it again. Found by process ancestry, not the environment."""
+"""Detects hooks that call Tenterhook, which would run them again, by process ancestry and not by environment alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..basics.callers import Caller
 
-# Each link names the process that started a hook, and the hook. Only links to our ancestors count.
+# The variable with a chain of links, each a process and the hook that it started. Only links to our ancestors count.
 CHAIN = env_policy.CHAIN
 
 
@@ -28,7 +28,7 @@ _DEEPEST = 4
 
 
 def is_too_deep(pid: int) -> bool:
-    """Whether our own command is among a process's ancestors more often than `_DEEPEST`."""
+    """Whether more than `_DEEPEST` of a process's ancestors run our own command."""
     if pid not in _DEPTH:
         _DEPTH.clear()
         _DEPTH[pid] = sum(processes.is_ours(process) for process in processes.ancestors(pid))
@@ -44,20 +44,20 @@ def chain(before: str, starter: processes.Process, hook_identity: str) -> str:
 
 
 def confirmed(links: str, caller: Caller) -> str:
-    """Return the links of a chain that are ancestors of ours: a repository can set the variable, but not those.
+    """Return the links of a chain whose processes are our ancestors: a repository can set the variable, but not those.
 
-    Where an agent runs us, they must run our own command. Elsewhere they may be any program that uses our library.
+    If an agent runs us, those processes must run our own command; in a library, they may run any program.
     """
     if not links:
         return ""
     is_library = caller.given is None
-    this = processes.this()  # a daemon, whose hooks call us
+    this = processes.this()  # a daemon may be an ancestor of its own caller
     found = (each for each in processes.ancestors(caller.pid) if is_library or each == this or processes.is_ours(each))
     starters = set(map(str, found))
     return " ".join(link for link in links.split() if link.partition(":")[0] in starters)
 
 
 def closes(hook: Hook, links: str) -> bool:
-    """Whether this hook is among those that called us, by the confirmed links of our chain."""
+    """Whether running this hook would close a circle: it is in one of the confirmed links."""
     mine = identity(hook)
     return any(link.partition(":")[2] == mine for link in links.split())

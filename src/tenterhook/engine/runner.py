@@ -1,4 +1,4 @@
-"""A stage of commands: spawn, feed, read, deadline, kill, reap. The only place that starts hooks.
+"""Runs a stage of commands: spawn, feed, read, time out, kill, reap. The only place that starts hooks.
 
 One synchronous loop runs a whole stage. It returns when every command has ended, which is when its
 process has exited, even if a child keeps its pipes open; at the latest 250 ms after its timeout.
@@ -33,7 +33,7 @@ _SURELY_FITS = 4096  # into an empty pipe, whatever the limits
 _UNWATCHED = 0.005  # seconds until processes without a descriptor are checked: most have ended by then
 _SIGTERM, _SIGKILL = 15, 9  # the same everywhere; `signal` imports `enum`
 _NEVER = float("inf")
-_LAST_WAIT = 0.1  # for a process that SIGKILL does not remove at once
+_LAST_WAIT = 0.1  # after SIGKILL
 
 
 class Command(NamedTuple):
@@ -87,7 +87,7 @@ class Cancel:
 
 
 class _Kept:
-    """The beginning and the end of a stream, within a limit: an answer may be at either end."""
+    """The beginning and the end of a stream, up to a limit: an answer may be at either end."""
 
     __slots__ = ("_half", "_head", "_passed", "_tail", "_tail_size")
 
@@ -244,7 +244,7 @@ class _Live:
         _close(descriptors)
 
     def ended(self) -> ProcessEnd:
-        """Return how it ended; the process has exited, or cannot be killed."""
+        """Return how it ended. To be called when the process has exited or cannot be killed."""
         if self.code is None:
             self.has_exited()
         duration = time.monotonic() - self.begun
@@ -269,11 +269,11 @@ def run_stage(
 ) -> list[ProcessEnd]:
     """Run the commands in parallel; return how each ended, in their order.
 
-    `commands` may be a generator: the first commands run meanwhile. `tell` is called for each end as it comes; if it
-    returns True, the others are ended.
+    `commands` may be a generator: commands already started run while it prepares the next. `tell` is called when a
+    command ends, with its number; if it returns True, the others are ended.
 
-    Raises `Cancelled` when `cancel` is set. However it returns or raises, no process group it started and did not
-    see end by itself is left alive.
+    Raises `Cancelled` when `cancel` is set. Whether it returns or raises, every command has exited or was killed
+    with its process group.
     """
     stage = _Stage(commands, cancel, tell)
     try:
@@ -284,7 +284,7 @@ def run_stage(
 
 
 class _Stage:
-    """The commands of a stage: those to start, those that run, and the results of the others."""
+    """The state of `run_stage`: the commands to start, the running ones, and the results of the others."""
 
     def __init__(
         self, commands: Iterable[Command], cancel: Cancel | None, tell: Callable[[int, ProcessEnd], object] | None
@@ -317,7 +317,7 @@ class _Stage:
                     return [self._results.get(number, _NOT_NEEDED) for number in range(len(self._results) + left)]
 
     def _start(self) -> None:
-        """Start as many as may run at once."""
+        """Start commands until as many run as may run at once."""
         running, live, register = self.running, self._live, self._poll.register
         while len(running) < _AT_ONCE:
             number, command = self._postponed.pop() if self._postponed else next(self._coming, _NO_MORE)
@@ -373,7 +373,7 @@ class _Stage:
                 if both and one in unwatched and self._is_over(one):
                     over.append(one)
         now = time.monotonic()
-        if now >= self._check or now >= self._due:  # a process that ended in time did not time out, even if we are late
+        if now >= self._check or now >= self._due:  # first, so that a process that ended in time has not timed out
             self._check = now + _UNWATCHED
             over += [one for one in tuple(unwatched) if self._is_over(one)]
         if now >= self._due:

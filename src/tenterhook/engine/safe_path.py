@@ -1,8 +1,8 @@
 """`PYTHONSAFEPATH` for Python that a shell line starts with `-c`, `-m` or on stdin: no imports from the project.
 
-It would search the working directory first, and so find a `json.py` there. `PYTHONSAFEPATH` prevents
-that, from Python 3.11 on. It also removes the directory of a script that is run by its name, which must stay
-importable: a line that runs such a script, too, is left alone.
+Started like this, Python searches the working directory first and would import a `json.py` there. `PYTHONSAFEPATH`
+prevents that, from Python 3.11 on. It also removes the directory of a script that is run by its path, which must stay
+importable, so lines that run such a script as well are left alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _QUOTES = "\"'`(){}$;&|"
 
 
 def for_script(script: str, text: bytes) -> dict[bytes, bytes]:
-    """Return the variable, if a script is a shell script that starts Python so."""
+    """Return the variable if a script is a shell script that needs it, else nothing."""
     first = text.partition(b"\n")[0]
     if first.startswith(b"#!"):
         is_shell = any(word.rpartition(b"/")[2] in _SHELLS for word in first[2:].split())
@@ -26,12 +26,12 @@ def for_script(script: str, text: bytes) -> dict[bytes, bytes]:
 
 
 def for_line(line: str) -> dict[bytes, bytes]:
-    """Return the variable, if a shell line starts Python so."""
-    return _VARIABLE if _is_for(line) else {}
+    """Return the variable if a shell line needs it, else nothing."""
+    return _VARIABLE if _needs_safe_path(line) else {}
 
 
 @cached(maxsize=256)
-def _is_for(text: str) -> bool:
+def _needs_safe_path(text: str) -> bool:
     """Whether a shell line starts Python with code that is not in a file, and runs no Python file."""
     lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))
     words = "\n".join(lines).replace("\n", " ; ").split()

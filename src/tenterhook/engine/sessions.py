@@ -42,14 +42,14 @@ class Session:
         self._seen = 0  # when the directory last changed
 
     def open(self) -> str | None:
-        """Create the env file, mode 600, and read the current state; return what is wrong, or None."""
+        """Create the env file, mode 600, and read the current variables. Return None, or why that failed."""
         try:
             changed = os.stat(self.directory).st_mtime_ns
             if changed == self._seen:  # no file was added, removed or replaced
                 return None
             self._usable = True
             if changed < time.time_ns() - _A_DAY:
-                os.utime(self.directory)  # it is in use: not to be removed as old
+                os.utime(self.directory)  # still in use: keep it from being removed as old
             if os.lstat(self._env_file).st_mode & 0o170077 == stat.S_IFREG:
                 self._read_variables()
                 if time.time_ns() - changed > _CLOCK_TICK:  # a second change in one tick would look like the first
@@ -113,13 +113,13 @@ class Session:
         self._update("stops.json", lambda: dict(list({**self.stops(), **counts}.items())[-_MOST_STOPS:]))
 
     def grants(self, agent: str) -> list[str]:
-        """Return what was approved for this session, by the same process of the agent."""
+        """Return what was approved for the session while this process of the agent was running."""
         kept = self._load("grants.json")
         found = kept.get("grants") if kept.get("agent") == agent else None
         return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
 
     def grant(self, agent: str, covers: str) -> None:
-        """Store an approval for the session; those of an earlier process of the agent are dropped."""
+        """Store an approval for the session; drop those of an earlier process of the agent."""
         self._update(
             "grants.json",
             lambda: {"agent": agent, "grants": [*self.grants(agent), covers][-_MOST_GRANTS:]},
@@ -189,7 +189,7 @@ class Session:
             _write(self._file, data)
 
     def _update(self, name: str, content: Callable[[], object]) -> None:
-        """Write a JSON file of the session, if it can be written; `content` is called with the session locked."""
+        """Write a JSON file of the session, if the directory is writable; `content` is called under the lock."""
         lock = self._lock()
         if lock is not None:
             with lock:

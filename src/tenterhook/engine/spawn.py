@@ -1,7 +1,7 @@
-"""Starting a process: in its own process group, with three pipes, and with none of our other descriptors.
+"""Starts a process in its own process group, with three pipes and none of our other descriptors.
 
-`os.posix_spawn` costs half of what `subprocess.Popen` does, but cannot set the working directory; it is used when the
-process starts in ours. Both are as quick in a process with much memory as in a small one.
+`os.posix_spawn` takes half the time of `subprocess.Popen`, but cannot set the working directory; it is used if the
+process starts in ours. Neither is slower in a process that uses much memory.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OPEN = "/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"
 
 
 class Spawner:
-    """Starts processes; what they have in common is determined once."""
+    """Starts processes from the current working directory, which is determined once."""
 
     def __init__(self) -> None:
         self._here = _working_directory()
@@ -44,9 +44,9 @@ class Spawner:
         return os.posix_spawn(argv[0], argv, env, file_actions=actions, setpgroup=0, setsigmask=(), setsigdef=_RESTORED)
 
 
-# Descriptors beyond the standard ones that a child would get, as of a second ago at most: when and in which process
-# they were listed, and what closes them. Python's own are never among them; those that our caller left open, or that
-# a library in C opened, may be.
+# Descriptors beyond the standard ones that a child would inherit, listed again after a second: the time and process of
+# the listing, and the file actions that close them. Python's own are never inherited; those that our caller left open,
+# or that a C library opened, may be.
 _LISTED: list[Any] = [-1e9, 0, []]
 _LISTED_FOR = 1.0
 
@@ -82,10 +82,9 @@ def _working_directory() -> str | None:
 
 
 def find_child(out: int) -> int:
-    """Return the child that writes into this pipe, if a signal came before its ID was stored.
+    """Return the ID of the child whose stdout is this pipe; 0 if there is none, or no `/proc`.
 
-    A signal handler may raise between the return of a call and the assignment of its result. 0 if there is none, or
-    where there is no `/proc`.
+    Needed if a signal handler raises after `spawn` has returned the ID and before it is stored.
     """
     try:
         pipe = os.readlink(f"/proc/self/fd/{out}")
@@ -116,7 +115,7 @@ def _leads_and_writes_to(child: int, pipe: str) -> bool:
 
 
 class SigpipeBlocked:
-    """Block SIGPIPE while writing to a pipe that may be closed, in a program that does not ignore the signal."""
+    """Blocks SIGPIPE while writing to a pipe that may be closed, for programs that do not ignore the signal."""
 
     def __enter__(self) -> None:
         import signal  # rarely needed, and slow to import

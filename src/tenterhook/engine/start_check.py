@@ -1,7 +1,7 @@
-"""Whether it is certain that none of a hook's own code has run. The hook's output is not considered.
+"""Determines whether a hook that exited with 2 certainly ran none of its own code.
 
 An interpreter that does not find its script exits with 2, and so does a shell that cannot parse a line: neither is a
-block. Only the file system and the shell's parser can tell; in doubt, exit 2 is a block.
+block. Checked with the file system and the shell's parser, not by the hook's output; in doubt, exit 2 is a block.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# Programs that exit with 2 if there is no script of that name, with the options that change nothing about it.
+# Programs that exit with 2 if their script does not exist, with the options that do not change that.
 _SHELLS = ("sh", "dash", "ash")
 _RUNNERS = {"python": "BEIOPSbdqsuv", "perl": "Tw", **dict.fromkeys(_SHELLS, "eux")}
 _MAY_BEGIN = ("cd", "env", "exec")
@@ -28,7 +28,7 @@ _CLOCK_TICK = 0.02  # seconds, with room to spare
 
 
 def missing_script(line: str, work_dir: str, env: Mapping[bytes, bytes]) -> str | None:
-    """Return why a shell line cannot start, or None: all it does is run a script, which does not exist."""
+    """Return why a shell line cannot start, if all it does is run a script that does not exist; else None."""
     first = line.split(None, 1)[:1]
     if not first or not (_runner(first[0]) or os.path.basename(first[0]) in _MAY_BEGIN):
         return None
@@ -73,7 +73,7 @@ def _runner(word: str) -> str | None:
 
 
 def _words(line: str, env: Mapping[bytes, bytes]) -> Iterator[str]:
-    """Yield the words of a plain command, also `&&`, with variables replaced. Raises `ValueError` for anything else."""
+    """Yield the words of a plain command and `&&`, with variables replaced. Raises `ValueError` for anything else."""
     line = line.strip(" \t\n")
     while any(line.endswith(each) for each in _REDIRECTIONS):
         line = next(line.removesuffix(each) for each in _REDIRECTIONS if line.endswith(each)).rstrip(" \t")
@@ -128,7 +128,7 @@ def _words(line: str, env: Mapping[bytes, bytes]) -> Iterator[str]:
 
 
 def _name(line: str, at: int) -> tuple[str, int]:
-    """Return the name of a variable, with braces or without, and the position behind it."""
+    """Return the name of a variable, with braces or without, and the position after it."""
     end = begin = at + (line[at : at + 1] == "{")
     while end < len(line) and line[end].isascii() and (line[end].isalnum() or line[end] == "_"):
         end += 1
@@ -139,10 +139,10 @@ def _name(line: str, at: int) -> tuple[str, int]:
 
 
 def refused_by_shell(command: Command, since: float) -> str | None:
-    """Return why nothing of a command that exited with 2 has run, or None: its shell cannot parse the first command.
+    """Return why nothing of a command that exited with 2 has run: its shell cannot parse the first command. Else None.
 
-    `since` is a time of `time.time` before its start. A shell runs one command after the other as it reads
-    them: only where no beginning of the text can be parsed has nothing run. An `exit 2` before a mistake is a block.
+    `since` is a `time.time` before its start. A shell runs each command as soon as it has parsed it, so nothing has run
+    only if no prefix of the text can be parsed. An `exit 2` before a syntax error is a block.
     """
     if any(name in command.env for name in _CHANGES_PARSING):
         return None
@@ -160,7 +160,7 @@ def refused_by_shell(command: Command, since: float) -> str | None:
 
 
 def _shell_and_text(argv: tuple[str, ...], env: Mapping[bytes, bytes], since: float) -> tuple[str | None, str | None]:
-    """Return the shell that runs a command, and its script; None if it is no shell, or unknown."""
+    """Return the shell that runs a command, and the script; None for both if it is not a known shell."""
     if len(argv) == 3 and argv[1] == "-c":
         return argv[0], argv[2]
     from ..formats import entry_points
@@ -168,7 +168,7 @@ def _shell_and_text(argv: tuple[str, ...], env: Mapping[bytes, bytes], since: fl
     scripts, _, _ = argv[-1].rpartition("/")
     try:
         changed = max(os.stat(path).st_ctime for path in (argv[-1], scripts, os.path.dirname(scripts)))
-        if changed > since - _CLOCK_TICK:  # it may have run as it was before
+        if changed > since - _CLOCK_TICK:  # what has run may not be what is there now
             return None, None
         with open(argv[-1], "rb") as file:
             data = file.read()
@@ -189,7 +189,7 @@ def _shell_and_text(argv: tuple[str, ...], env: Mapping[bytes, bytes], since: fl
 
 
 def _parses(shell: str, text: str, command: Command) -> bool:
-    """Whether a shell can parse a text, in the surroundings of a command; also if the shell cannot be run."""
+    """Whether a shell can parse a text, in the environment of a command. True if the shell cannot be run."""
     asked = command._replace(argv=(shell, "-n", "-c", text), payload=b"", timeout=_LONGEST_PARSE)
     (ended,) = run_stage([asked])
     return ended.exit_code in (0, None)

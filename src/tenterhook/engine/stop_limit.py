@@ -22,13 +22,13 @@ _ANNOUNCED = ":announced"  # suffix of a key in the session's file
 
 
 class StopLimit(NamedTuple):
-    """How often each family has sent the agent back in this turn, and which limits the person was told of."""
+    """How often each family has sent the agent back in this turn, and which limits were announced to the user."""
 
     counts: dict[str, int] = dict.fromkeys(_LIMITS, 0)
     announced: tuple[str, ...] = ()
 
     def hooks_to_ask(self, hooks: Iterable[Hook]) -> list[Hook]:
-        """Return the hooks without those that are not asked any more."""
+        """Return the hooks without those whose family has reached its limit."""
         exhausted = self.counts["folder"] >= _LIMITS["folder"]
         return [hook for hook in hooks if hook.event not in STOPS or not exhausted or family(hook) == "array"]
 
@@ -63,7 +63,7 @@ class StopLimit(NamedTuple):
 def load(session: Session, event: Event, *, is_told: bool = True) -> StopLimit:
     """Return the state of the turn that a stop belongs to; the first stop of a turn starts at zero.
 
-    `is_told`: the event says whether the agent was sent back. Else it was if its last stop was blocked.
+    `is_told`: the agent sends `stop_hook_active`. If it does not, the stored counts are always used.
     """
     if is_told and not event.fields.get("stop_hook_active"):
         return StopLimit()
@@ -73,7 +73,7 @@ def load(session: Session, event: Event, *, is_told: bool = True) -> StopLimit:
 
 
 def save(session: Session, event: Event, limit: StopLimit) -> None:
-    """Store the state for the process that handles the turn's next stop."""
+    """Store the state for the turn's next stop, which another process may handle."""
     announced = {_key(event, name) + _ANNOUNCED: int(name in limit.announced) for name in _LIMITS}
     session.keep_stops({_key(event, name): count for name, count in limit.counts.items()} | announced)
 
@@ -84,7 +84,7 @@ def _key(event: Event, name: str) -> str:
 
 
 def overrule(verdict: Verdict, why: str) -> Verdict:
-    """Return the verdict of a stop that hooks cannot prevent: blocks are marked as ignored, context is kept."""
+    """Return the verdict with blocks ignored for the reason `why`, and context kept."""
     runs = [run._replace(decision=run.decision._replace(ignored=why)) if _blocks(run) else run for run in verdict.runs]
     return verdict._replace(decision=Action.NONE, reason=None, runs=tuple(runs)) if verdict.denied else verdict
 

@@ -1,4 +1,4 @@
-"""Decisions to a Verdict: precedence, and all context and messages in order. Pure."""
+"""Merges decisions into a `Verdict`: precedence, and all context and messages in order. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def merge(
     problems: Iterable[Problem] = (),
     modified_output: Any = None,
 ) -> Verdict:
-    """Return one verdict for all runs: deny > ask > approve > allow > none; the reason is the first of that action."""
+    """Return one verdict for all runs: deny > ask > approve > allow > none, with the first reason for that action."""
     if modified_input is None and modified_output is None and all(run.decision is SILENT for run in runs):
         return Verdict(event.canonical, runs=tuple(runs), problems=tuple(problems))
     counted = [run.decision for run in runs if run.decision.ignored is None]
@@ -42,7 +42,7 @@ def merge(
 
 
 def _any_unclear(runs: Sequence[Run]) -> bool:
-    """Whether a hook failed or gave an unreadable answer: then an approval does not count."""
+    """Whether a hook failed or gave an unreadable answer, so that an approval does not count."""
     asked = [run for run in runs if run.started and not run.background and not run.hook.is_shadow]
     return any(run.failed or run.decision.unreadable for run in asked)
 

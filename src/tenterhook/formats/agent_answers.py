@@ -1,4 +1,4 @@
-"""The answers of hooks in agents' own settings, translated to ours. Pure."""
+"""Translates the answers of hooks in agents' own settings to ours. Pure."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def read(run: Run) -> Run:
 
 
 def answer(dialect: Dialect, event: str, said: dict[str, Any], current: Any = None) -> dict[str, Any]:
-    """Return an agent's answer as one of ours; `current` is the tool's input that the hook was sent.
+    """Return a hook's answer in an agent's dialect as one of ours; `current` is the tool input that the hook was sent.
 
-    Nothing becomes an approval here that is none for the agent itself.
+    Only what the agent itself takes for an approval becomes one.
     """
     given = said.get("hookSpecificOutput")
     specific: dict[str, Any] = given if isinstance(given, dict) else {}
@@ -71,7 +71,7 @@ def answer(dialect: Dialect, event: str, said: dict[str, Any], current: Any = No
     if event == "permission-request" and isinstance(specific.get("decision"), dict):
         chosen = specific["decision"]
         if chosen.get("behavior") == "allow" and chosen.get("updatedInput") not in (None, {}, current):
-            left.append("decision.updatedInput")  # another input than the one that would run: no approval
+            left.append("decision.updatedInput")  # not an approval of the input that would run
         else:
             inner["permissionDecision"] = chosen.get("behavior")
         reason = chosen.get("message") or reason
@@ -114,6 +114,6 @@ def _modified(dialect: Dialect, event: str, specific: dict[str, Any], current: A
 
 
 def _joined(*texts: Any) -> Any:
-    """Return texts on separate lines; a single value of any kind as it is."""
+    """Return texts on separate lines; a single value unchanged; None if there are none."""
     given = [text for text in texts if text]
     return "\n".join(map(str, given)) if len(given) > 1 else given[0] if given else None

@@ -1,7 +1,7 @@
-"""The JSON that Claude Code, and agents that took it over, send to hooks: one codec, with a `Dialect` for each agent.
+"""Reads and writes the payloads of Claude Code, and of agents that adopted its JSON, with a `Dialect` for each agent.
 
-`read` makes an event of a payload; `write` makes the payload for a hook in the agent's settings. Each is the inverse of
-the other: an unknown key is kept under the agent's own name.
+`read` returns the event in a payload; `write` returns the payload for a hook in the agent's settings. They are
+inverse: an unknown key is kept under the agent's own name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..agents.claude_json import Dialect
     from ..model import Hook
 
-# Our field, with Claude Code's name for it; other fields of ours are not sent, unknown ones are sent as they are.
+# Our fields, with Claude Code's names. Other fields of ours are not sent; unknown ones are sent as they are.
 _FIELDS: dict[str, dict[str, str]] = {
     "pre-session": {"source": "source", "model": "model"},
     "post-session": {"reason": "reason"},
@@ -52,11 +52,11 @@ _OURS = {
 }
 _OUR_TOOLS = frozenset(names[0] for names in TOOL_NAMES)
 _BASE = ("hook_event_name", "session_id", "cwd", "timestamp")
-_TAKEN = ("name", "self", "work_dir", "context")  # of Event itself
+_TAKEN = ("name", "self", "work_dir", "context")  # parameters of Event
 
 
 def read(dialect: Dialect, payload: Mapping[str, Any], context: Mapping[str, Any] | None = None) -> Event:
-    """Return the event in an agent's payload; raises `UnknownEvent` for one that has no counterpart here."""
+    """Return the event in an agent's payload. Raises `UnknownEvent` for one that has no counterpart here."""
     native = payload.get("hook_event_name")
     event = dialect.events.get(native) if isinstance(native, str) else None
     if event is None:
@@ -76,8 +76,8 @@ def read(dialect: Dialect, payload: Mapping[str, Any], context: Mapping[str, Any
 def write(dialect: Dialect, declared: str, event: Event) -> dict[str, Any]:
     """Return the payload that the agent would send its own hooks.
 
-    An event from the same agent (`context` has `agent.name` and `agent.payload`) is sent as it was received, with
-    the tool's current input. What a partial payload lacks is written as for any other event.
+    The payload of an event from the same agent (`agent.name` and `agent.payload` in `context`) is sent as it was
+    received, with the tool's current input. If it is partial, the rest is written as for any other event.
     """
     original = _original_payload(dialect.format, event)
     if "hook_event_name" in original:
@@ -88,7 +88,7 @@ def write(dialect: Dialect, declared: str, event: Event) -> dict[str, Any]:
         sent["timestamp"] = event.timestamp
     sent.update(_DEFAULTS.get(event.canonical, {}), **dialect.defaults.get(event.canonical, {}))
     ours = _OURS[event.canonical]
-    is_original = bool(original)  # then every value is in the agent's form already
+    is_original = bool(original)  # if so, all values are in the agent's form already
     for field, value in event.fields.items():
         name = names.get(field, field if field not in ours else None)
         if name is not None:
@@ -120,7 +120,7 @@ def _fields(dialect: Dialect, event: str) -> Mapping[str, str]:
 
 
 def _shaped(dialect: Dialect, field: str, value: Any) -> Any:
-    """Return a value in the form the agent gives it."""
+    """Return a field's value in the agent's form."""
     if field == "tool_name":
         return tool(dialect, light_json.text(value))
     if field == "tool_output":
@@ -149,7 +149,7 @@ def _mcp_spelling(dialect: Dialect, event: Event) -> str:
 
 
 def variables(dialect: Dialect, hook: Hook, event: Event, env_file: str = "") -> dict[str, str]:
-    """Return the variables that a hook of an agent's settings expects; `env_file` is the session's."""
+    """Return the variables that a hook in an agent's settings expects; `env_file` is the session's."""
     session_id = light_json.printable(event.session_id).replace("\0", "\ufffd")
     values = {"work_dir": event.work_dir, "session_id": session_id}
     if hook.event == "pre-session" and env_file:

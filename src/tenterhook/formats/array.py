@@ -1,4 +1,4 @@
-"""The array format: `[[hooks]]` tables with event, matcher, command, timeout. One mistake refuses the whole file."""
+"""The array format: `[[hooks]]` tables with event, matcher, command, timeout. One error rejects the whole file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def read(
     entries: Sequence[dict[str, Any]], file: str, lines: LineNumbers
 ) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
-    """Return all hooks of the file, or none of them and the problems; entries that `install` wrote are skipped."""
+    """Return the hooks of a file, none if there is an error, and all problems. Skips entries that `install` wrote."""
     dialect = expressions.PYTHON if _is_kimi_cli(file) else expressions.JAVASCRIPT
     hooks: list[Hook] = []
     problems: list[Problem] = []
@@ -39,7 +39,7 @@ def read(
 
 
 def _is_kimi_cli(file: str) -> bool:
-    """Whether the file is Kimi CLI's: in a `.kimi` folder, or where the person's variable moves it."""
+    """Whether a file is Kimi CLI's: in a `.kimi` folder, or in the one that `KIMI_SHARE_DIR` names."""
     folder = os.path.dirname(os.path.abspath(file))
     moved = "" if places.FIXED else os.environ.get("KIMI_SHARE_DIR", "")
     return os.path.basename(folder) == ".kimi" or folder == moved.rstrip("/")

@@ -16,11 +16,11 @@ _LAST_COMMA = re.compile(rf"({STRING})|,(?=\s*[}}\]])", re.DOTALL)
 
 
 def plain(text: str) -> str:
-    """Return the text as plain JSON, with each line at its place."""
+    """Return the text as plain JSON with the same line numbers."""
     text = _COMMENT.sub(lambda found: found[1] or "\n" * found[0].count("\n"), text)
     return _LAST_COMMA.sub(lambda found: found[1] or "", text)
 
 
 def loads(text: str) -> Any:
-    """Return the value of the text; raise `ValueError` if it is not valid."""
+    """Return the value of the text. Raises `ValueError` if it is not valid."""
     return json.loads(plain(text))

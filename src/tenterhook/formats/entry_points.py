@@ -17,7 +17,7 @@ ENTRY_POINTS = ("scripts/run", "scripts/run.sh", "scripts/run.py")
 
 
 class FolderState(NamedTuple):
-    """The `stat` results of a hook's folder, HOOK.md, scripts and the entry point, as far as they exist."""
+    """The `stat` results of a hook's folder, and of HOOK.md, scripts and the entry point if they exist."""
 
     stats: Mapping[str, os.stat_result]
     script: str | None
@@ -25,7 +25,7 @@ class FolderState(NamedTuple):
 
 
 def read_state(folder: str) -> FolderState | None:
-    """Return what the file system says of a hook's folder; None if it is not a hook."""
+    """Return the state of a hook's folder; None if it is not a hook."""
     stats: dict[str, os.stat_result] = {}
     links: list[str] = []
     script = None
@@ -51,7 +51,7 @@ def read_state(folder: str) -> FolderState | None:
 
 
 def entry_point(folder: str, seen: FolderState | None = None) -> tuple[str | None, Problem | None]:
-    """Return the script that a folder runs, the first found, and the problem with it."""
+    """Return the first entry point that a hook's folder has, and its problem; None for either if there is none."""
     seen = seen or read_state(folder)
     script = seen.script if seen else None
     if seen is None or script is None:
@@ -67,7 +67,7 @@ def entry_point(folder: str, seen: FolderState | None = None) -> tuple[str | Non
 
 
 def _no_file(folder: str) -> Problem | None:
-    """Return the problem of an entry point, or the directory of them, that exists but is not a file."""
+    """Return the problem of an entry point that is not a regular file, or of a broken link; or None."""
     for relative in ("scripts", *ENTRY_POINTS):
         path = f"{folder}/{relative}"
         if os.path.islink(path) and not os.path.exists(path):
@@ -80,7 +80,7 @@ def _no_file(folder: str) -> Problem | None:
 
 
 def _in_other_case(folder: str) -> Problem | None:
-    """Return the problem of a script whose name differs from an entry point by case only."""
+    """Return the problem of a script whose name differs from an entry point by case only; or None."""
     for directory in in_any_case(folder, "scripts"):
         for name in ENTRY_POINTS:
             for found in in_any_case(f"{folder}/{directory}", name.rpartition("/")[2]):
@@ -92,7 +92,7 @@ def _in_other_case(folder: str) -> Problem | None:
 
 
 def in_any_case(directory: str, name: str) -> list[str]:
-    """Return the names in a directory that differ from a name by case only."""
+    """Return the names in a directory that equal a name if case is ignored."""
     try:
         return [each for each in os.listdir(directory) if each.lower() == name.lower()]
     except OSError:
@@ -108,7 +108,7 @@ def interpreter(first: bytes) -> str | None:
 
 
 def named_interpreter(first: bytes) -> list[str]:
-    """Return an interpreter that a `#!` line names without a path, also behind `env` or `env -S`, and its arguments.
+    """Return the interpreter that a `#!` line names without a path, also after `env` or `env -S`, and its arguments.
 
     Empty if it has a path, or if `env` has other arguments than a program and plain words.
     """
@@ -126,7 +126,7 @@ def named_interpreter(first: bytes) -> list[str]:
 
 
 def named_program(first: bytes) -> list[str]:
-    """Return the program that a `#!` line starts, behind `env` too, and its arguments; empty if unknown."""
+    """Return the program that a `#!` line starts, directly or through `env`, and its arguments; empty if unknown."""
     words = first[2:].decode("utf-8", "replace").replace("\t", " ").strip() if first.startswith(b"#!") else ""
     program, _, argument = words.partition(" ")
     argument = argument.strip()
@@ -139,12 +139,12 @@ def named_program(first: bytes) -> list[str]:
         return reading.commands[-1].words if reading.is_complete and len(reading.commands) > 1 else []
     if argument.startswith("-"):
         return []
-    # Linux passes the rest as one word: with options it is the name of no program
+    # Linux passes the rest as one word, which names no program if it has options
     return [argument] if argument and sys.platform == "linux" else argument.split()
 
 
 def on_path(name: str, path: str) -> str | None:
-    """Return the program of a name on a `PATH`; None if a relative entry comes first."""
+    """Return the path of a program on a `PATH`; None if there is none, or if a relative entry comes first."""
     for directory in path.split(":"):
         if not os.path.isabs(directory):
             return None

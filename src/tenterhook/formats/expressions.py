@@ -25,12 +25,12 @@ JAVASCRIPT = "javascript"
 
 
 class BadExpression(HookError):
-    """Not an expression of this dialect."""
+    """A regular expression that is not valid in its dialect."""
 
 
 @cached(maxsize=4096)
 def search(dialect: str, expression: str) -> Search:
-    """Return a function that searches a text for the expression; raise `BadExpression`."""
+    """Return a function that searches a text for an expression. Raises `BadExpression` if it is not valid."""
     if dialect == PYTHON:
         return _compiled(expression).search
     if _PLAIN(expression):  # the same in both dialects: saves the import
@@ -52,7 +52,7 @@ def _compiled(expression: str) -> re.Pattern[str]:
     import warnings
 
     try:
-        with warnings.catch_warnings():  # of syntax that a later Python may change: agents show stderr
+        with warnings.catch_warnings():  # about syntax that may change: agents show what we write to stderr
             warnings.simplefilter("ignore")
             return re.compile(expression)
     except (re.error, ValueError, OverflowError, RecursionError) as error:  # ValueError: thousands of digits
@@ -66,12 +66,12 @@ _ATOM = (
     r"(?:[A-Za-z0-9_ ,/:;<>=!@#%&~\"'-]|\\[.\\/$^()\[\]{}|*+?dDwWsS-]|\."
     r"|\[\^?(?:[A-Za-z0-9_./ ,](?!-)|a-z|A-Z|0-9)+\])(?:[*+?]\??)?|\\b|[\^$|]"
 )
-# Groups one deep, plain classes, single repetitions: a full match is a valid expression in both dialects.
+# Groups that are not nested, plain classes, single repetitions: a full match is a valid expression in both dialects.
 _VALID = rf"(?:{_ATOM}|\((?:\?:)?(?:{_ATOM})*\)(?:[*+?]\??)?)*"
 
 
 def check(dialect: str, expression: str) -> None:
-    """Raise `BadExpression` if it is not valid. Most need not be compiled for that: few are ever searched."""
+    """Raise `BadExpression` if an expression is not valid. Most are recognized as valid without compiling them."""
     if len(expression) > _LONGEST_CHECKED or not _is_valid()(expression):
         search(dialect, expression)
 
@@ -101,7 +101,7 @@ _JAVASCRIPT_ONLY = (
 
 
 def dialect_differences(dialect: str, expression: str) -> list[tuple[str, str]]:
-    """Return constructs that mean something else in the other dialect, each with that meaning."""
+    """Return the constructs in an expression that only one dialect has, each with what the other takes it for."""
     own, foreign = (_PYTHON_ONLY, _JAVASCRIPT_ONLY) if dialect == PYTHON else (_JAVASCRIPT_ONLY, _PYTHON_ONLY)
     found = [
         (shown, f"{other} in the other dialect") for pattern, shown, other in own if re.search(pattern, expression)
@@ -111,7 +111,7 @@ def dialect_differences(dialect: str, expression: str) -> list[tuple[str, str]]:
 
 
 class Matcher(NamedTuple):
-    """The expressions of a matcher; None matches everything, as absent and empty ones do."""
+    """The expressions of a matcher; None, for an absent or empty one, matches everything."""
 
     tool: str | None = None
     pattern: str | None = None
@@ -140,5 +140,6 @@ def read(raw: Any, file: str, line_of: Callable[[str], int | None]) -> tuple[Mat
 
 
 def on_other_event(file: str, line: int | None, event: str) -> Problem:
+    """Return the problem of a matcher for tools on an event without a tool."""
     message = f"a matcher on '{event}', which has no tool: the hook never matches"
     return Problem("matcher-on-other-event", file, line, "matcher", message, "remove the matcher")

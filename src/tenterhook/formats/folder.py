@@ -1,6 +1,6 @@
 """The folder format: `<name>/HOOK.md` with YAML front matter, and the script beside it.
 
-Loading is progressive: the front matter when hooks are loaded, the body when it is shown, the script when it runs.
+The front matter is read when hooks are loaded, the body when it is shown, the script when it runs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class FolderDefinition(NamedTuple):
-    """The hook of a folder, or None if an error prevents that; and its problems."""
+    """The hook in a folder, None if there is an error, and its problems."""
 
     hook: Hook | None
     problems: tuple[Problem, ...] = ()
@@ -70,7 +70,7 @@ def read(
             )
         )
     try:
-        metadata = light_json.plain(values["metadata"])  # as hooks get it: a date is a text
+        metadata = light_json.plain(values["metadata"])  # as JSON, which hooks get: a date becomes a string
     except BadEvent as error:
         line = front.line_of("metadata")
         problems.append(Problem("bad-value", file, line, "metadata", "'metadata' nests too deeply", error.remedy))

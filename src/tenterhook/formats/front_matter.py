@@ -19,7 +19,7 @@ _DEEPEST = 50
 
 
 class FrontMatter(NamedTuple):
-    """The YAML between the `---` lines, and its lines."""
+    """The values of the YAML between the `---` lines, and its lines of text."""
 
     raw: dict[str, Any]
     lines: list[str]
@@ -49,7 +49,7 @@ def read(file: str) -> FrontMatter | Problem:
 
 def parse(file: str, head: list[str]) -> FrontMatter | Problem:
     """Return the front matter of these lines, or the problem."""
-    import yaml  # here: most events are answered from the index, without parsing anything
+    import yaml  # slow to import, and most events are answered from the index
 
     loader = _loader()
     warnings: list[Problem] = []
@@ -81,8 +81,8 @@ def parse(file: str, head: list[str]) -> FrontMatter | Problem:
 def _unsafe_yaml(text: str) -> tuple[tuple[str, str], int | None, str | None] | None:
     """Return a problem that YAML parsers do not report: message and remedy, line, key.
 
-    A value that nests too deeply would crash the parser, which is recursive and written in C. Of a duplicate key one
-    value would be lost.
+    A value that nests too deeply would crash the parser, which is recursive and written in C. Of a duplicate key, only
+    one value would be kept.
     """
     import yaml
 
@@ -112,7 +112,7 @@ def _unsafe_yaml(text: str) -> tuple[tuple[str, str], int | None, str | None] | 
 
 
 def _too_much(raw: Any) -> bool:
-    """Whether aliases expand a few lines to more values than allowed."""
+    """Whether a document has more values than allowed, as a few lines with aliases can."""
     left, count = [raw], 0
     while left and count <= _MOST_VALUES:
         value = left.pop()

@@ -1,4 +1,4 @@
-"""The field tables of the three formats, and the check of definitions against them."""
+"""The fields of the three formats as tables, against which definitions are checked."""
 
 from __future__ import annotations
 
@@ -120,6 +120,7 @@ def _unknown(
 
 
 def _wrong(field: Field, value: Any) -> tuple[str, str] | None:
+    """Return what is wrong with a value, and the remedy; None if nothing is."""
     if not isinstance(value, field.kind) or (field.kind is int and isinstance(value, bool)):
         return f"'{field.key}' is {value!r}", f"make it {_KINDS[field.kind]} ({field.meaning})"
     if field.choices and value not in field.choices:

@@ -1,4 +1,4 @@
-"""The JSON in a hook's output."""
+"""Finds the JSON in a hook's output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Parsed(NamedTuple):
-    """A hook's output: the JSON value in it, a note about it, why it is not valid. All None: plain text."""
+    """A hook's output: the JSON value in it, a note about it, why it is not valid. All are None for plain text."""
 
     answer: Any = None
     note: str | None = None
@@ -28,7 +28,7 @@ def parse(stdout: str) -> Parsed:
             pass
     before, newline, last = stdout.rpartition("\n")
     if not (newline and last.lstrip().startswith("{")):
-        # an object printed over several lines after the stray text
+        # an object on several lines, after other text
         before, newline, last = stdout.partition("\n{")
         last = "{" + last
     if newline:

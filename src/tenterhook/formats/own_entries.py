@@ -1,4 +1,4 @@
-"""The entries that `install` writes into an agent's settings: they start Tenterhook and are never hooks."""
+"""Recognizes the entries that `install` writes into an agent's settings; they start Tenterhook and are not hooks."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _BRIDGE = "tenterhook/bridge.py"  # of version 0.1
 
 
 def is_own_command(command: str) -> bool:
-    """Return whether a command is the one that `install` writes, or wrote, and not just one that mentions it."""
+    """Whether a command is one that a version of `install` wrote, and not one that only mentions it."""
     if _ENTRY.fullmatch(command):
         return True
     return _BRIDGE in command and " --host " in command.partition(_BRIDGE)[2][:10]
 
 
 def is_own_entry(entry: Any) -> bool:
-    """Return whether an entry of an agent's settings, or each of a group of them, was written by `install`."""
+    """Whether an entry of an agent's settings, or every entry of a group, was written by `install`."""
     if not isinstance(entry, dict):
         return False
     inner = entry.get("hooks")

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Fields that replace missing ones.
+# Fields whose values are used for missing fields.
 _ALTERNATIVES = {
     "tool_call_id": "tool_use_id",
     "id": "permission_request_id",
@@ -21,7 +21,7 @@ _ALTERNATIVES = {
 
 
 def payload(hook: Hook, event: Event) -> dict[str, Any]:
-    """Return the payload: the event's name as declared, the fields of the hook's format, and all unknown fields."""
+    """Return a hook's payload: the event's name as declared, the fields of its format, and all unknown fields."""
     if hook.format in AGENT_FORMATS:
         from .. import agents
         from . import agent_payloads
@@ -68,7 +68,7 @@ def _value(event: Event, field: str) -> Any:
 
 
 def _unknown(event: Event) -> dict[str, Any]:
-    """Return the fields that no format defines: an agent's own fields are sent to hooks too."""
+    """Return the fields that no format defines: an agent's own, which are sent as they are."""
     known = _KNOWN[event.canonical]
     return {key: value for key, value in event.fields.items() if key not in known}
 

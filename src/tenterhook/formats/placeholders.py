@@ -1,8 +1,8 @@
-"""Placeholders, such as `{{tool_input.file_path}}`, in a table hook's command: data, never code.
+"""Fills placeholders, such as `{{tool_input.file_path}}`, in a table hook's command. Values are data, never code.
 
 Each placeholder becomes a reference to an environment variable, quoted as its place in the shell line requires, so
-that no value can end a quote. The finished line is read: where a value would be code (a program's name, `sh -c`, a
-script of awk), the hook is refused.
+that no value can end a quote. The shell reader then reads the line: if a value would be code (the name of a program,
+`sh -c`, an awk script), the hook is refused.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Template(NamedTuple):
 
 
 class Filled(NamedTuple):
-    """A shell line with the values of its variables; the notes name missing values."""
+    """A shell line with the values of its variables, and notes about values that are missing or were changed."""
 
     line: str
     variables: dict[str, str]
@@ -50,7 +50,7 @@ class Filled(NamedTuple):
 
 
 def fill(command: str, payload: Mapping[str, Any]) -> Filled:
-    """Return the command for one event."""
+    """Return a command with the values of an event's payload."""
     made = template(command)
     variables: dict[str, str] = {}
     notes: list[str] = []
@@ -82,13 +82,13 @@ def _look_up(payload: Mapping[str, Any], field: str) -> Any:
 
 @lru_cache(maxsize=1024)
 def template(command: str) -> Template:
-    """Return the template of a command; without placeholders that is the command itself."""
+    """Return the template of a command; for one without placeholders, the command itself."""
     found = list(_PLACEHOLDER.finditer(command))
     if not found:
         return Template(command, ())
     names = [f"{_VARIABLE}{number}" for number in range(len(found))]
     pieces = [command[start:end] for start, end in _between(found, len(command))]
-    written = list(names)  # what stands instead of each placeholder
+    written = list(names)  # the replacement of each placeholder
     tree = _Tree(_joined(pieces, written))
     misplaced: dict[int, str] = {}
     for number, name in enumerate(names):
@@ -112,7 +112,7 @@ _NOT_QUOTABLE = "a place where the shell expands nothing, or where it takes a na
 
 
 def _between(found: Sequence[re.Match[str]], length: int) -> Iterator[tuple[int, int]]:
-    """Yield where the text before, between and after matches begins and ends."""
+    """Yield the start and end of the text before, between and after the matches."""
     return zip([0, *(each.end() for each in found)], [*(each.start() for each in found), length], strict=True)
 
 
@@ -121,11 +121,11 @@ def _joined(pieces: Sequence[str], written: Sequence[str]) -> str:
 
 
 class _Tree:
-    """What of a line's syntax matters here.
+    """The syntax of a line, reduced to what decides how placeholders are quoted.
 
-    `shape` is its commands and words, with the name of a placeholder's variable for the variable; None if the line
-    does not parse. `is_quoted` is whether all references to a variable are quoted, `code` what kind of code a
-    variable is in, `functions` are the names of functions.
+    `shape` is its commands and words as a text, in which a reference to a placeholder's variable is the variable's
+    name; None if the line does not parse. `is_quoted` tells whether all references to a variable are quoted, `code`
+    which kind of code a variable is in; `functions` are the names of the functions it defines.
     """
 
     def __init__(self, line: str) -> None:
@@ -180,7 +180,7 @@ _CODE_OPTION = re.compile(r"-\w*[ceErp]|--eval|--command|--execute|--print")
 
 
 def _code(line: str, names: Sequence[str], tree: _Tree) -> dict[int, str]:
-    """Return which variables of a line are code, each with where it is."""
+    """Return the numbers of the variables that are code in a line, each with a description of the place."""
     from ..shell import program_text, reader
 
     values = {name: f"tenterhook-value-{number}-" for number, name in enumerate(names)}
@@ -236,7 +236,7 @@ def _places_in_command(command: ShellCommand, value: str, is_piped: bool) -> Ite
         if value in word and name in ("test", "[", "printf") and words[number - 1] in ("-v", "-R"):
             yield "the name of a variable"
         if value in word and _CODE_OPTION.fullmatch(words[number - 1]):
-            # Programs start others in more ways than can be listed: search for an interpreter in the words before.
+            # Programs start others in too many ways to list: look for an interpreter in the words before.
             before = words[: number - 1]
             if any(program_text.is_interpreter(each) for each in before) or UNKNOWN in words[0]:
                 yield "what an interpreter runs"

@@ -1,7 +1,7 @@
-"""Hooks in agents' own settings: those of Claude Code, Codex, Gemini CLI and Qwen Code.
+"""Reads hooks in the settings of Claude Code, Codex, Gemini CLI and Qwen Code.
 
-Event names, each with groups, each with a matcher and handlers. Each handler is checked alone: a wrong one, or one that
-is not supported here, is reported, and the others run.
+Each event name has groups, each with a matcher and handlers. Handlers are checked one by one: a wrong or unsupported
+one is reported, and the others run.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def read_toml(hooks: dict[str, Any], file: str, lines: LineNumbers) -> tuple[tup
 
 
 def _agent(file: str) -> str | None:
-    """Return the agent that a settings file belongs to by its path, the innermost folder first; or None."""
+    """Return the agent that a settings file belongs to, by the innermost folder named after one; or None."""
     parts = reversed(os.path.abspath(file).split("/"))
     return next((part[1:] for part in parts if part[:1] == "." and part[1:] in AGENT_FORMATS), None)
 
@@ -180,7 +180,7 @@ def _foreign_event(agent: str, event: str, file: str, line: int | None) -> Probl
 
 
 def _with_own_names(hooks: list[Hook]) -> Iterator[Hook]:
-    """Yield hooks under their own names; a name that is used already is replaced by `<event>[n]`."""
+    """Yield the hooks; one whose name is already used is renamed to `<event>[n]`."""
     taken: set[str] = set()
     for hook in hooks:
         if hook.name in taken:
@@ -223,7 +223,7 @@ class _Group:
 
 
 class MatcherGroup(NamedTuple):
-    """The meaning of an agent's matcher: an expression to search for; everything, if None; or nothing."""
+    """What an agent's matcher matches: an expression, everything if that is None, nothing with `never`."""
 
     expression: str | None
     dialect: str = expressions.JAVASCRIPT
@@ -232,7 +232,7 @@ class MatcherGroup(NamedTuple):
 
 
 def matcher(agent: str, event: str, given: str) -> MatcherGroup:
-    """Return what a matcher means to the agent of a format: whole names, an expression to search for, or a text."""
+    """Return what a matcher means to an agent: whole names, an expression to search for, or a literal text."""
     dialect = dialect_of(agent)
     if dialect.strips_matchers:
         given = given.strip()
@@ -273,7 +273,7 @@ def _read_one(group: _Group, position: int, handler: Any, number: int) -> tuple[
     if isinstance(kind, str) and kind != "command":
         return foreign("type", f"a handler of type '{kind}' does not run here", "only commands do")
     if "if" in handler:
-        # without its condition it would run, and perhaps block, where it must not
+        # without the condition, it would also run, and could block, where it must not
         message = "a handler with a condition ('if') does not run here"
         return foreign("if", message, "use a matcher, or check the input in the command")
     if handler.get("shell") == "powershell":

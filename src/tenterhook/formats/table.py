@@ -1,4 +1,4 @@
-"""The table format: `[[hooks.<event>]]` tables. A mistake refuses that hook only."""
+"""The table format: `[[hooks.<event>]]` tables. An error rejects only that hook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files with hooks: read the file, determine the format by the type of `hooks`, find the line of a key."""
+"""Reads files with hooks: determines the format by the type of `hooks`, and finds the lines of keys."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def read_text(file: str) -> str | Problem:
 
 
 def parsed(file: str, text: str, parse: Callable[[str], Any], code: str) -> Any:
-    """Return what a parser of TOML or JSON makes of the text of a file, or the problem."""
+    """Return the result of a TOML or JSON parser for a file's text, or the problem."""
     try:
         return parse(text)
     except (ValueError, RecursionError) as error:  # a syntax error, or a number of thousands of digits
@@ -128,7 +128,7 @@ def read(file: str) -> TomlDefinitions:
 
 
 def _is_grouped(hooks: dict[str, Any]) -> bool:
-    """Whether these are Codex's: its `[[hooks.<event>]]` tables are groups with `hooks` in them."""
+    """Whether these are Codex's hooks, whose `[[hooks.<event>]]` tables are groups that contain `hooks`."""
     return any(
         isinstance(group, dict) and isinstance(group.get("hooks"), list)
         for groups in hooks.values()

@@ -1,4 +1,4 @@
-"""Writing tables as TOML; `tomllib` only reads."""
+"""Writes values and tables as TOML, which `tomllib` only reads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def array_table(path: Sequence[str], entry: Mapping[str, Any], newline: str = "\
 
 
 def value(given: object) -> str:
-    """Return a value on one line; a text of several lines as a multi-line literal where TOML allows it."""
+    """Return a value on one line, or a text of several lines as a multi-line literal if TOML allows that."""
     if isinstance(given, bool):
         return "true" if given else "false"
     if isinstance(given, str):

@@ -1,4 +1,4 @@
-"""The built-in guards: functions that judge a tool call or replace its output, run in our own process.
+"""The built-in guards: modules that object to a tool call or replace its output, run in our own process.
 
 A hook folder names its guard under `metadata.guard`, with the guard's settings beside it. A guard is a module with a
 function `judge(call)`, and with `RULES` or a function `setting_problems(settings)`.
@@ -32,13 +32,13 @@ class UnknownGuard(Exception):
 
 
 def judge(name: object, call: GuardedCall) -> Objection | Replacement | None:
-    """Return what a guard objects to in a call, or what it replaces the call's output with; None if neither."""
+    """Return a guard's objection to a call, or its replacement of the call's output; None if there is neither."""
     said: Objection | Replacement | None = _module(name).judge(call)
     return said
 
 
 def setting_problems(name: object, settings: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield the key, what is wrong and a remedy for each setting of a guard that has no effect as it is written."""
+    """Yield the key, a message and a remedy for each setting of a guard that has no effect as it is written."""
     from . import calls
 
     module = _module(name)

@@ -1,7 +1,7 @@
-"""The values of guards: a tool call as a guard sees it, its findings, and its answer.
+"""Shared by the guards: the tool call that a guard gets, its findings, and its answer.
 
-Before a call, a guard collects findings; `objection` applies the hook's settings to them and writes the reason, for
-every guard. The settings are under `metadata` in HOOK.md, or in an override in hooks.toml:
+Before a call, a guard collects findings; `objection` applies the hook's settings to them and writes the reason. The
+settings are under `metadata` in HOOK.md, or in an override in hooks.toml:
 
     allow: [rule, …]        rules to disable
     ask: [rule, …] or all   rules that ask instead of refusing
@@ -36,7 +36,7 @@ _HEADERS = (
     *("+++ ", "--- ", "diff --git ", "rename from ", "rename to ", "copy to "),
 )
 _PATH_KEY = r"path|file|source|destination|target|directory|uri|name|glob|include|^(?:from|to|src|dst|dest)$"
-# Keys without `_` and `-`: of shell lines, of what a terminal is sent, of a program's arguments, of code.
+# Keys, without `_` and `-`, of shell lines, of input for a terminal, of a program's arguments, of code.
 _LINES = frozenset("command cmd commands commandline cmdline script shell line code bash argv program exec run".split())
 _TYPED = frozenset("text input chars keys data stdin source".split())
 _ARGUMENTS = ("args", "arguments", "argv", "params")
@@ -56,23 +56,23 @@ _TERMINAL = (
     "ssh",
     "command",
 )
-_PLAIN = dict.fromkeys(map(ord, "_-"))  # takes these characters out of a key
+_PLAIN = dict.fromkeys(map(ord, "_-"))  # removes these characters from a key
 _RUNS_CODE = ("py", "node", "js", "exec", "eval", "run", "repl", "notebook", "kernel")
 EDITORS = ("str_replace_editor", "str_replace_based_edit_tool")  # whose `command` may be `view`
 
 
 class GuardFinding(NamedTuple):
-    """One thing that is wrong with a call."""
+    """A rule that a call violates."""
 
     rule: str
     decision: str  # ASK or DENY
-    part: str  # of the line, or the path, that it is about
+    part: str  # the part of the line, or the path
     why: str
-    span: tuple[int, int] | None = None  # of the part, if it stands in the line as it is
+    span: tuple[int, int] | None = None  # of the part, if it occurs literally in the line
 
 
 class Objection(NamedTuple):
-    """A guard's decision about a call, with the reason that the agent and the person are given."""
+    """A guard's decision about a call, with the reason for the agent and the user."""
 
     decision: str  # ASK or DENY
     reason: str
@@ -110,7 +110,7 @@ class GuardedCall(NamedTuple):
         return os.path.abspath(found)
 
     def directories(self) -> list[str]:
-        """Return the further directories that count as the project, as absolute paths."""
+        """Return the absolute paths of further directories that count as the project."""
         named = self.settings.get("directories")
         names = [name for name in named if _is_path(name)] if isinstance(named, list) else []
         home = self.environment.get("HOME") or os.path.expanduser("~")
@@ -124,9 +124,9 @@ def is_shell(call: GuardedCall) -> bool:
 
 
 def shell_lines(call: GuardedCall) -> list[str | list[str]]:
-    """Return the shell lines, and the programs with their arguments, that a call may run: under any key, at any depth.
+    """Return the shell lines, and programs with their arguments, that a call may run, from any depth of its input.
 
-    Code of other languages is among them as the program that would run it.
+    Code in another language is returned as the program that would run it.
     """
     given = call.tool_input if isinstance(call.tool_input, dict) or not is_shell(call) else {"command": call.tool_input}
     if call.tool_name in EDITORS or not isinstance(given, dict):
@@ -161,8 +161,8 @@ _last_reading: tuple[object, reader.Reading] | None = None
 
 
 def read(line: str | list[str], directory: str, variables: Mapping[str, str]) -> reader.Reading:
-    """Return what a line would run. The guards of an event get the same reading, and must not change it."""
-    global _last_reading  # noqa: PLW0603  # the reader is a pure function: another thread may only make it read again
+    """Return what a line would run. The guards of an event share the reading, and must not change it."""
+    global _last_reading  # noqa: PLW0603  # a pure cache: other threads can only cause another reading
     last, asked = _last_reading, (line, directory, variables)
     if last is None or last[0] != asked:
         last = _last_reading = asked, reader.read(line, directory, variables)
@@ -175,15 +175,15 @@ def judged(
     of_line: Callable[[str | list[str]], Iterable[GuardFinding]],
     of_tool: Callable[[], Iterable[GuardFinding]] = tuple,
 ) -> Objection | None:
-    """Return what a guard says about the shell lines of a call and, if the tool is not a shell, about the tool."""
+    """Return a guard's objection to the shell lines of a call and, if its tool is not a shell, to the tool."""
     found = [finding for line in shell_lines(call) for finding in of_line(line)]
     return objection(call, found if is_shell(call) else (*found, *of_tool()), rules)
 
 
 def objection(call: GuardedCall, findings: Iterable[GuardFinding], rules: Rules) -> Objection | None:
-    """Return what a guard says about its findings under the settings of the hook, or None if nothing is left.
+    """Return the objection for a guard's findings under the hook's settings, or None if none are left.
 
-    An invalid setting has no effect.
+    Settings that are not valid have no effect.
     """
     allowed, asked = _rules_of(call.settings, "allow"), _rules_of(call.settings, "ask")
     distinct: dict[tuple[str, str], GuardFinding] = {}
@@ -191,7 +191,7 @@ def objection(call: GuardedCall, findings: Iterable[GuardFinding], rules: Rules)
         if each.rule in allowed:
             continue
         if each.decision == DENY and (each.rule in asked or ALL in asked):
-            each = each._replace(decision=ASK)  # noqa: PLW2901  # the same finding, under the settings
+            each = each._replace(decision=ASK)  # noqa: PLW2901  # the same finding
         known = distinct.setdefault((each.rule, each.part), each)
         if known.decision == ASK and each.decision == DENY:
             distinct[each.rule, each.part] = each
@@ -206,7 +206,7 @@ def objection(call: GuardedCall, findings: Iterable[GuardFinding], rules: Rules)
 
 
 def setting_problems(settings: Mapping[str, Any], rules: Rules) -> Iterator[tuple[str, str, str]]:
-    """Yield the key, what is wrong and a remedy for each setting that has no effect as it is written."""
+    """Yield the key, a message and a remedy for each setting that has no effect as it is written."""
     for key, known in (("allow", [*rules]), ("ask", [*rules, ALL])):
         value = settings.get(key, [])
         if key == "ask" and value == ALL:
@@ -232,7 +232,7 @@ def _is_path(name: object) -> bool:
 
 
 def project_root(directory: str, home: str) -> str:
-    """Return the nearest parent directory with a `.git`, below the home; else the directory itself."""
+    """Return the nearest directory with a `.git`, below the home; else the directory itself."""
     current = directory
     while current != home and os.path.dirname(current) != current:
         if os.path.exists(os.path.join(current, ".git")):
@@ -242,7 +242,7 @@ def project_root(directory: str, home: str) -> str:
 
 
 def by_program(rows: Iterable[tuple[str, ...]]) -> dict[str, list[tuple[str, ...]]]:
-    """Return the rows of a table by the programs that each begins with."""
+    """Return the rows of a table by program; each row begins with the names of its programs."""
     found: dict[str, list[tuple[str, ...]]] = {}
     for programs, *row in rows:
         for name in programs.split():
@@ -251,12 +251,12 @@ def by_program(rows: Iterable[tuple[str, ...]]) -> dict[str, list[tuple[str, ...
 
 
 def is_below(path: str, directory: str) -> bool:
-    """Whether a path is a directory, or in it."""
+    """Whether a path is a directory or inside it."""
     return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
 def path_here(command: ShellCommand, path: str, home: str) -> str | None:
-    """Return the absolute path on this machine that a command means; None for a path inside a container."""
+    """Return the absolute path on this machine that a command's path means; None if it is only in a container."""
     path = resolved(path, command.directory, home)
     if not command.contained:
         return path
@@ -266,7 +266,7 @@ def path_here(command: ShellCommand, path: str, home: str) -> str | None:
 
 
 def strings_in(value: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Yield each string of a tool's arguments, after its key in small letters; keys too, after an empty one."""
+    """Yield each string in a tool's arguments with its key in lower case, and each key with an empty key."""
     if isinstance(value, dict):
         for name, each in value.items():
             yield "", str(name)
@@ -279,7 +279,7 @@ def strings_in(value: Any, key: str) -> Iterator[tuple[str, str]]:
 
 
 def paths_in(value: Any) -> Iterator[str]:
-    """Yield every string that may be a path: of keys that sound like one, and of the headers of a patch."""
+    """Yield every string that may be a path: those with keys for paths, and those in the headers of a patch."""
     for key, text in strings_in(value, "path"):
         if re.search(_PATH_KEY, key) or re.match("(?i)file:", text):
             yield re.sub(r"(?i)^file:(?://[^/]*)?(?=/)", "", text)
@@ -287,11 +287,11 @@ def paths_in(value: Any) -> Iterator[str]:
 
 
 def patched(text: str) -> Iterator[str]:
-    """Yield the files that a patch names. As for Codex, blanks around a header do not count; `\\n` ends a line."""
+    """Yield the files that a patch names. As in Codex, blanks around a header are ignored; only `\\n` ends a line."""
     for line in text.split("\n") if any(head in text for head in ("*** ", "+++ ", "diff --git ")) else ():
         for head in _HEADERS:
             path = line.strip()[len(head) :] if line.strip().startswith(head) else ""
-            if path and head[0] != "*":  # of a diff: `b/path`, tab, time; how many names are left out is not known
+            if path and head[0] != "*":  # of a diff: `b/path`, tab, time; with and without the first name
                 path = path.partition("\t")[0].rpartition(" b/")[2] if head[0] == "d" else path.partition("\t")[0]
                 yield path.partition("/")[2]
             if path and path != "/dev/null":

@@ -1,9 +1,9 @@
-"""Dangers that are visible in the words of one program: a table of programs, expressions, and their meaning.
+"""Dangers that are apparent from the words of one program: a table of programs, expressions, rules and reasons.
 
-An expression is searched in the arguments, joined by spaces; a space inside an argument is another character there, so
-that a text cannot look like options. `DEVICE` stands for a disk. ` <<< ` and what is piped in follow the arguments.
-An expression that begins with `| ` is searched in the commands whose output the program reads, and in its own.
-The first row that is found counts.
+An expression is searched in the arguments, joined by blanks; a blank inside an argument is replaced with another
+character, so that a text cannot look like options. `DEVICE` stands for a disk. The arguments are followed by ` <<< `
+and what is piped in. An expression that begins with `| ` is searched in the whole pipeline up to the program.
+The first row that matches counts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..shell.syntax import STAR
 from .calls import ASK, DENY, by_program
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
+if TYPE_CHECKING:  # importing these at run time would slow every hook down
     from collections.abc import Iterator
 
     from ..shell.reader import ShellCommand
@@ -26,9 +26,9 @@ DEVICE = (
     r"|r?disk\d+(?:s\d+)?|sr\d+|nbd\d+|zd\d+|mapper/[^\s/]+|disk/\S+|mtd\w+|ubi\w+|mem|kmem|port|nvram|root"
     "|[a-z0-9]*[\ue004-\ue006]\\S*)"  # a pattern, as in /dev/sd[b-d]
 )
-REACHING_OUT = ("publish",)  # also has its effect from a container
+REACHING_OUT = ("publish",)  # rules that also apply inside a container
 
-GUARDS = (  # programs that protect a machine, or write down what happens on it
+GUARDS = (  # programs that protect a machine, or log what happens on it
     r"(?:ufw|firewalld|nftables|ip6?tables|apparmor|auditd|fail2ban|selinux|clam(?:d|av\S*)|falcon\S*|r?syslog(?:d|-ng)?"
     r"|systemd-journald|crowdstrike\S*|osquery\S*|wazuh\S*|ossec\S*|sysmon|cbdaemon|cbagentd|carbonblack\S*|mdatp"
     r"|alf|littlesnitch\S*|opendns\S*|umbrella\S*|lulu|blockblock|santa\S*|pf|sentinel(?:one|ctl|d)\S*|ds_agent|esets|sophos\S*|sav-protect|mfe\S*|cylance\S*|aide|tripwire|rkhunter|falco|lkrg"
@@ -403,8 +403,8 @@ _FORCED = r"\s(?:(?!-[bB])-\w*f\w*|--forc?e?)(?=\s|$)"
 _DRY = r"(?!.*\s(?:-\w*n\w*|--dry-run)(?=\s|$))"
 _MAKES_BRANCH = r"(?!.*\s(?:-[bBtdl]|--(?:orphan|track|detach))\b)"
 _OPERAND = r"(?:\s(?:(?:-U|--(?:conflict|unified|inter-hunk-context)) \S+|-\S+))*+\s[^-\s]\S*"  # after any options
-# Subcommands of git: an expression that is searched in their arguments (each after a blank), the rule, why. All are
-# asked about; the rule `discard-work` is for what git cannot restore.
+# Subcommands of git: an expression that is searched in the arguments (each after a blank), the rule, the reason. The
+# decision is always ASK; the rule `discard-work` is for what git cannot restore.
 _GIT = {
     "reset": ((r"\s--(?:har?d?|merg?e?)(?=\s|$)", _UNCOMMITTED),),
     "clean": ((rf"^{_DRY}.*{_FORCED}", _UNTRACKED),),
@@ -476,7 +476,7 @@ _MADE_BY_BUILDS = (
 )
 _OUTSIDE = "it deletes something outside the project"
 _RECURSIVE = r"(?:\s-r\w*\b|\s/s\b)"
-# PowerShell and cmd as written, since a backslash is not an escape there.
+# PowerShell and cmd, searched as they are written, since a backslash is not an escape there.
 WINDOWS_ROWS = (
     (rf"{_REMOVES}(?=.*{_RECURSIVE}).*{_WINDOWS_ROOTS}", "delete-system", DENY,
      "it deletes a directory of the system, or a home"),
@@ -551,27 +551,27 @@ _WINDOWS = frozenset(
 )
 
 BY_PROGRAM = by_program(ROWS)
-# Options with which a program shows what it would do, or takes it back.
+# Options with which a program only shows what it would do, or undoes it.
 _NO_EFFECT = frozenset("--help --dry-run --no-act --simulate --just-print --undo --whatif -WhatIf /?".split())
 
 
 def found(expression: str, text: str) -> bool:
-    """Return whether an expression of a row is found in a text."""
+    """Whether an expression of a row is found in a text."""
     return re.search(expression.replace("DEVICE", DEVICE), text) is not None
 
 
 def matches(expression: str, text: str) -> bool:
-    """Return whether an expression matches a whole text."""
+    """Whether an expression matches a whole text."""
     return re.fullmatch(expression.replace("DEVICE", DEVICE), text) is not None
 
 
 def joined(words: list[str]) -> str:
-    """Words as one text in which every space separates two of them."""
+    """Return words as one text, in which blanks only occur between words."""
     return " ".join("".join(BLANK if char.isspace() else char for char in word) for word in words)
 
 
 def dangers(command: ShellCommand) -> Iterator[tuple[str, str, str]]:
-    """The danger that is visible in the words of a command, if there is one: rule, decision, why."""
+    """Yield the rule, decision and reason for a command's words, if they match a row."""
     rows = BY_PROGRAM.get(command.name, ())
     if not rows or command.words[1:] == ["--version"] or not _NO_EFFECT.isdisjoint(command.words):
         return
@@ -592,14 +592,14 @@ def dangers(command: ShellCommand) -> Iterator[tuple[str, str, str]]:
 
 
 def is_of_windows(name: str) -> bool:
-    """Whether a name is a program of Windows or a command of PowerShell, which is a verb and a noun."""
+    """Whether a name is a program of Windows or a PowerShell command, which is a verb and a noun."""
     return name.lower() in _WINDOWS or (
         name[:1].isupper() and "-" in name and re.fullmatch(r"[A-Z][a-z]+-[A-Z]\w+", name) is not None
     )
 
 
 def of_windows(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the danger of a text of PowerShell or cmd, if there is one."""
+    """Yield the rule, decision and reason for a PowerShell or cmd text, if it matches a row."""
     if len(text) > LONGEST:
         yield "unreadable", ASK, "it is too long to be checked"
         return

@@ -1,7 +1,7 @@
-"""The dangers of a shell line: what cannot be undone, or reaches far beyond the project.
+"""The guard `block-dangerous-commands`: objects to what cannot be undone, or reaches far beyond the project.
 
-`judge` reads the line and applies the rules below to each command that it would run. A rule is a function on a command
-that yields dangers; `RULES` has their meanings, from which the table in docs/built-in-hooks.md is generated.
+`judge` reads a shell line and applies the rules below to each command that it would run. A rule is a function on a
+command that yields dangers; `RULES` describes each, and the table in docs/built-in-hooks.md is generated from it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .danger_table import SETS_OWNER, found, matches
 from .project_places import GENERATED, TEMPORARY, ProjectPlaces, is_catch_all
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
+if TYPE_CHECKING:  # importing these at run time would slow every hook down
     from collections.abc import Callable, Iterator
 
     from ..shell.effects import PathEffect
@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # names for people and checkers; importing them would cost a 
     Rule = Callable[[ShellCommand, ProjectPlaces], Found]
 
 
-# Each rule by name, the more specific first: what it is about, and what to do instead.
+# The rules, the most telling first: what each is about, and what to do instead.
 RULES = {
     "delete-system": (
         "deletes the file system, a home, or a directory that the system or its owner needs",
@@ -126,14 +126,14 @@ RULES = {
 
 
 def judge(call: GuardedCall) -> Objection | None:
-    """Return the dangers of a call's shell line, or None."""
+    """Return the objection to a call's shell lines, or None."""
     return judged(call, RULES, lambda line: dangers(call, line))
 
 
 def dangers(call: GuardedCall, line: str | list[str]) -> Iterator[GuardFinding]:
-    """Yield every danger of a line, or of a program with its arguments, regardless of the settings."""
-    directory, environment = call.directory(), {"TMPDIR": "/tmp", **call.environment}  # noqa: S108  # as programs take it
-    reading = read(line, directory, environment if "TMPDIR" in str(line) else call.environment)  # as other guards do
+    """Yield the dangers of a line, or of a program with its arguments, before the hook's settings are applied."""
+    directory, environment = call.directory(), {"TMPDIR": "/tmp", **call.environment}  # noqa: S108  # programs' default
+    reading = read(line, directory, environment if "TMPDIR" in str(line) else call.environment)  # shared if possible
     places = ProjectPlaces(directory, environment, call.directories())
     places.finds = [each.words for each in reading.commands if each.name == "find"]
     for command in reading.commands:
@@ -152,13 +152,13 @@ def _if_unset(command: ShellCommand) -> str:
     return f", if {names} is not set; ${{{command.unset[0]}:?}} would stop there"
 
 
-# Words of programs that destroy: a line that cannot be read is a danger only if one of them is in it.
+# Words of destructive programs: a line that cannot be read is a danger only if it contains one of them.
 _DESTRUCTIVE = (
     r"(?i)(?<![\w.-])(?:rm|srm|shred|unlink|dd|mkfs\S*|wipefs|mkswap|fdisk|parted|truncate|chmod|chown|chattr|eval"
     r"|shutdown|reboot|kill(?:all)?|git\s+(?:push|reset|clean)|base64|curl|wget|nc|ncat|iex|invoke-expression|del|rmdir)"
     r"(?=[\s;|&)'\"]|$)|-delete\b|>\s*/(?:dev/[a-z]d|etc)|\$\{!"
 )
-MOST_PATHS = 500  # of one command that are looked at
+MOST_PATHS = 500  # of one command that are checked
 _LONGEST_SEARCHED = 100_000  # characters; a longer line that cannot be read is asked about
 
 
@@ -223,7 +223,7 @@ def _for(*names: str) -> Callable[[Rule], Rule]:
 
 
 def _of_paths(command: ShellCommand, places: ProjectPlaces) -> Found:
-    """Judge what a command deletes, moves, writes or changes the mode of, by its location."""
+    """Yield the dangers of the paths that a command deletes, moves, writes, or changes the mode of."""
     changed = effects(command)
     if len(changed) > MOST_PATHS:
         yield "unreadable", ASK, "it names too many paths to check them all"
@@ -237,7 +237,7 @@ def _of_paths(command: ShellCommand, places: ProjectPlaces) -> Found:
             continue
         yield from _of_known_file(command, effect, path, places)
         match effect.kind:
-            case "delete" if command.name not in ("find", "git"):  # which have rules of their own
+            case "delete" if command.name not in ("find", "git"):  # those have their own rules
                 yield from _deleted(command, effect, path, places)
             case "move":
                 yield from _moved(effect, path, places)
@@ -248,7 +248,7 @@ def _of_paths(command: ShellCommand, places: ProjectPlaces) -> Found:
 
 
 def _device(path: str, kind: str) -> str | None:
-    """Return the disk, the part of one, or the memory that a path is; if it is written to, any device."""
+    """Return the disk, partition or memory at a path that is deleted or written, or any device that is written."""
     is_disk = kind in ("delete", "write") and matches(danger_table.DEVICE, path)
     return decoded(path) if is_disk or (kind == "write" and matches(_OTHER_DEVICES, path)) else None
 
@@ -262,7 +262,7 @@ _PASSWORDS = (
 )
 _SSH = r"(?:/root|/home/[^/]+|/Users/[^/]+)/\.ssh/(?:id_[a-z0-9_]+|identity|rc|environment)"
 _HOME = r"(?:/root|/home/[^/]+|/Users/[^/]+)"
-# Files that run, or decide what runs, at a start, a login or a time.
+# Files that run, or decide what runs, at boot, at a login, or on a schedule.
 _PERSISTENT = (
     r"/etc/(?:profile(?:\.d/.*)?|bash\.?bashrc|bashrc|zsh/.*|zshrc|zprofile|zshenv|csh\.\w+|crontab|anacrontab"
     r"|cron\.[a-z]+/.*|modules|emond\.d/.*|periodic/.*|ssh/sshd_config\.d/.*|environment|rc\.local|init\.d/.*|systemd/.*"
@@ -280,7 +280,7 @@ _SETTINGS = (
     r"|/(?:s?bin|lib\w*|usr/(?:s?bin|lib\w*))/.+|/usr/local/share/ca-certificates(?:/.*)?|/System/.+"
 )
 _HISTORY = r".*/\.(?:bash|zsh|sh|python|mysql|psql|node_repl|fish)_?history|.*/fish_history"
-# What a pattern is held against.
+# Paths that a pattern is compared with.
 _TELLING = "/etc/passwd /etc/shadow /etc/sudoers /boot/vmlinuz /var/log/auth.log ~/.ssh/id_rsa ~/.bash_history".split()
 _LOGS = (
     r"/var/(?:spool/)?mail/.*|/var/log/(?:auth\.log|syslog|secure|messages|kern\.log|audit/.*|wtmp|btmp|lastlog|faillog|journal/.*|dpkg\.log|sudo\.log|system\.log|ufw\.log|cron(?:\.log)?|apache2/.*|nginx/.*"
@@ -295,12 +295,12 @@ _OTHER_DEVICES = (
 
 
 def _of_known_file(command: ShellCommand, effect: PathEffect, path: str, places: ProjectPlaces) -> Found:
-    """Judge a change to a file by its name: of logins, the boot, a start, logs, histories."""
+    """Yield the dangers of a change to a well-known file: of logins, the boot, schedules, logs, histories."""
     kind, shown = effect.kind, decoded(effect.path)
     candidates = list(dict.fromkeys((path, places.real(path))))
     if any(mark in path for mark in PATTERNS):
         known = [places.home + each[1:] if each[0] == "~" else each for each in _TELLING]
-        # what is copied into a directory has names that are not known
+        # the names of files copied into a directory are not known
         into_directory = kind == "write" and is_catch_all(path.rpartition("/")[2])
         candidates = [] if into_directory else [each for each in known if pattern_matches(path, each)]
     for candidate in candidates:
@@ -324,12 +324,12 @@ def _of_known_file(command: ShellCommand, effect: PathEffect, path: str, places:
             yield "traces", DENY, f"it wipes {shown}"
 
 
-_MAKING = ("touch", "mkdir")  # they change nothing that exists
-_OPENS = r"[0-7]?[0-7]*[2367][0-7]?|[0-7]?[0-7]+[4-7]|[ago]*\+[rwxst]+"  # others may write, or read what only root may
+_MAKING = ("touch", "mkdir")  # they do not change existing files
+_OPENS = r"[0-7]?[0-7]*[2367][0-7]?|[0-7]?[0-7]+[4-7]|[ago]*\+[rwxst]+"  # lets other accounts read or write
 
 
 def _overwrites_git(command: ShellCommand, shown: str, path: str, places: ProjectPlaces) -> bool:
-    """Whether a file of the project's `.git` is replaced; adding to it, or editing its settings, does not count."""
+    """Whether a file of the project's `.git` is overwritten, and not appended to, edited as settings, or by git."""
     if not path.startswith(places.root + "/.git/") or not matches(_PARTS_OF_GIT, path[len(places.root) :]):
         return False
     is_edited = path.endswith("/config") and (">", shown) not in command.redirects and command.name != "truncate"
@@ -376,7 +376,7 @@ _EMPTYING = {
 
 
 def _empties(command: ShellCommand, effect: PathEffect) -> bool:
-    """Whether a command leaves nothing of what a file had: `truncate`, `dd of=`, `> file` of nothing."""
+    """Whether a command leaves nothing of a file's content: `truncate`, `dd of=`, `> file` without output."""
     if command.name == "truncate":
         options, _ = arguments(command.words, "sr", ("--size", "--reference"))
         return re.match(r"[-<%/]|0+\D*$", value_of(options, "-s", "--size") or "") is not None
@@ -400,7 +400,7 @@ def _deleted(command: ShellCommand, effect: PathEffect, path: str, places: Proje
 
 
 def _deleted_elsewhere(command: ShellCommand, effect: PathEffect, path: str, places: ProjectPlaces) -> Found:
-    """Judge a path that is not a known place, by its location and by whether a build would recreate it."""
+    """Yield the danger of deleting a path that is not a known place: outside the project, or not restorable."""
     shown = decoded(effect.path)
     real = places.real(path)
     path = real if places.is_outside(real) else path
@@ -442,7 +442,7 @@ _RELAXED = tuple("/usr/local /usr/local/bin /usr/local/lib /opt /srv /mnt /media
 
 
 def _mode_changed(command: ShellCommand, effect: PathEffect, path: str, places: ProjectPlaces) -> Found:
-    """Judge a change of owner or permissions."""
+    """Yield the dangers of a change of owner or permissions."""
     place = places.hit(path)
     is_chmod, is_chown = command.name == "chmod", command.name == "chown"
 
@@ -481,7 +481,7 @@ _DELETING = ("rm", "unlink", "shred", "srm", "truncate")
 
 @_for(*_DELETING)
 def _deleted_by_xargs(command: ShellCommand, places: ProjectPlaces) -> Found:
-    """Judge that what is deleted comes from another command."""
+    """Yield the dangers of deleting what another command prints."""
     if "xargs" not in command.through:
         return
     if any(program(words[0]) == "find" and ".git" in words for words in command.upstream):
@@ -492,7 +492,7 @@ def _deleted_by_xargs(command: ShellCommand, places: ProjectPlaces) -> Found:
 
 
 def _finds_generated(words: list[str]) -> bool:
-    """Whether a `find` finds nothing but what builds make."""
+    """Whether a `find` only finds what builds generate."""
     if all(matches(GENERATED, start.strip("./")) for start in Find(words).starts):
         return True
     names = [words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-name", "-iname", "-path")]
@@ -527,7 +527,7 @@ def _find(command: ShellCommand, places: ProjectPlaces) -> Found:
 
 
 def _found_in(command: ShellCommand, start: str, places: ProjectPlaces, restricted: bool, generated: bool) -> Found:
-    """Judge that what a search finds below a directory is deleted."""
+    """Yield the dangers of deleting what a search finds below a directory."""
     path = places.resolve(command, start)
     if path is None:
         return
@@ -581,7 +581,7 @@ def _fed_shell(command: ShellCommand, places: ProjectPlaces) -> Found:
 
 
 def _scrambles(words: list[str]) -> bool:
-    """Whether a program hides what it prints: `rev`, `tr` with letters for other letters, `printf '\\x72…'`."""
+    """Whether a command obfuscates text: `rev`, `tr` that maps letters to others, `printf '\\x72…'`."""
     if words[:1] in (["printf"], ["echo"]):
         return any(re.search(r"(?:\\x[0-9a-fA-F]{2}|\\0?[0-7]{3}){2}", word) for word in words[1:])
     sets = [word for word in words[1:] if not word.startswith("-")]
@@ -614,13 +614,13 @@ def _git(command: ShellCommand, places: ProjectPlaces) -> Found:
 
 
 def _as_written(command: ShellCommand) -> str:
-    """A command of Windows and those whose output it reads, as text."""
+    """Return a Windows command, and those whose output it reads, as text."""
     shown = command.shown if command.name.lower() not in ("powershell", "pwsh", "cmd") else " ".join(command.words)
     return " | ".join([*(" ".join(words) for words in command.upstream), shown])
 
 
 def _unknown_program(command: ShellCommand, places: ProjectPlaces) -> Found:
-    """A program with an unknown name, with arguments that only something destructive would have."""
+    """Yield the dangers of a program whose name is not known, by arguments that only a destructive one would have."""
     from ..shell import one_liners
 
     words = command.words[1:]

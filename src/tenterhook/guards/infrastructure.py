@@ -1,7 +1,7 @@
-"""Ask before something is deleted in a cloud, a cluster, a database, a queue or a service that others use.
+"""The guard `infrastructure`: asks before deleting in a cloud, cluster, database, queue or service that others use.
 
-`infrastructure_table.ROWS` has the programs and their subcommands; this module compares a command with its rows. What
-only lists, shows, plans or changes settings of this machine is never asked about.
+`infrastructure_table.ROWS` has the programs and their subcommands; this module compares commands with its rows. It
+never asks about commands that only list, show or plan, or change settings of this machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .calls import GuardedCall, Objection
 
 _LOOK_FIRST = "list what it would delete and show that to the user; use a dry run if there is one"
-# What each class is about, and what to do instead.
+# The rules: what each is about, and what to do instead.
 RULES = {
     "cloud": ("deletes or ends resources of an account", _LOOK_FIRST),
     "cluster": ("deletes or empties parts of a cluster", _LOOK_FIRST),
@@ -46,7 +46,7 @@ _NO_EFFECT = (
 )
 _SWITCHES = frozenset("--debug --verbose --quiet --yes --force --json --all --assume-yes -v -q -y -d -D -f".split())
 _BEFORE_VERB = ("batch", "bulk", "force", "admin")  # batch-delete-image
-MOST = 500  # words of a command that are looked at
+MOST = 500  # words of a command that are checked
 LONGEST_STATEMENT = 2_000
 LONGEST = 20_000  # characters of SQL, or of an argument
 _DEPTH = 6  # words that may be subcommands
@@ -76,7 +76,8 @@ _SPECIAL = {
 }
 _HTTP_CLIENTS = frozenset("curl curlie wget http https xh xhs".split())
 _HTTP_OPTIONS = ("--request", "--header", "--data", "--data-raw", "--json", "--user", "--output", "--url", "--max-time")
-# Ports of CouchDB, etcd, Qdrant, InfluxDB, Consul, Solr, Prometheus, Elasticsearch, RabbitMQ: data, also here.
+# All ports of this machine, except those of databases: CouchDB, etcd, Qdrant, InfluxDB, Consul, Solr, Prometheus,
+# Elasticsearch, RabbitMQ.
 _LOCAL = (
     r"(?i)(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])"
     r"(?::(?!(?:5984|2379|8001|8444|4646|8200|6333|8086|8500|8983|9090|9200|15672)\b)\d+)?(?:[/?#].*)?"
@@ -105,7 +106,7 @@ _BY_PROGRAM = by_program(ROWS)
 
 
 def judge(call: GuardedCall) -> Objection | None:
-    """Ask about a call whose shell line would delete something that others use."""
+    """Return the objection to a call whose shell lines would delete something that others use, or None."""
     return judged(call, RULES, lambda line: _of_line(call, line))
 
 
@@ -121,7 +122,7 @@ def _of_line(call: GuardedCall, line: str | list[str]) -> Iterator[GuardFinding]
 
 
 def decide(command: ShellCommand) -> tuple[str, str] | None:
-    """Return the class of what a command would delete and the decision about it, or None."""
+    """Return the rule and decision for what a command would delete, or None."""
     name, words = _program(command)
     words = words[:MOST]
     rows = _BY_PROGRAM.get(name)
@@ -142,7 +143,7 @@ def decide(command: ShellCommand) -> tuple[str, str] | None:
 
 
 def _deletes_by_code(rule: str, code: str) -> bool:
-    """Whether code of a language deletes something through a library for clouds, or for databases."""
+    """Whether code deletes something through a library for clouds or databases."""
     if rule == "cloud":
         return bool(re.search(_CLOUD_LIBRARIES, code) and re.search(_DELETING_CALL, code))
     if not re.search(_DATABASE_LIBRARIES, code):
@@ -154,7 +155,7 @@ def _deletes_by_code(rule: str, code: str) -> bool:
 
 
 def _program(command: ShellCommand) -> tuple[str, list[str]]:
-    """Return the program and its arguments: `kubectl` for `k3s kubectl`, `prisma` for `yarn prisma`, or the jar."""
+    """Return the program and its arguments: `kubectl` for `k3s kubectl`, `prisma` for `yarn prisma`, a jar's name."""
     name, words = command.name, command.words[1:]
     if name == "java":
         at = next((number for number, word in enumerate(words) if word.endswith(".jar")), -1)
@@ -167,7 +168,7 @@ def _program(command: ShellCommand) -> tuple[str, list[str]]:
 
 
 def _paths(words: list[str]) -> tuple[list[str], list[str]]:
-    """Return the words that may be subcommands: those that follow no option, and all that are no options."""
+    """Return the words that are certainly subcommands or operands, and those that may be: all except options."""
     sure = [
         word
         for before, word in pairwise(("", *words))
@@ -219,7 +220,7 @@ def _has_option(option: str, words: list[str]) -> bool:
 
 
 def _deletes(path: list[str]) -> bool:
-    """Whether the first verb among subcommands is one that deletes; a word with a dot or a slash is none."""
+    """Whether the first verb among subcommands is one that deletes. Words with a dot or slash are not verbs."""
     for word in path[:_DEPTH]:
         if any(mark in word for mark in "/.=@ "):
             continue
@@ -265,7 +266,7 @@ def _deletes_data(text: str) -> bool:
 
 
 def _is_local(words: list[str]) -> bool:
-    """Whether all addresses of an HTTP client are of a program on this machine that is no known database."""
+    """Whether all addresses of an HTTP client are on this machine, and not those of a known database."""
     options, operands = arguments(words, "XHdFuAbcomrTw", _HTTP_OPTIONS)
     addresses = [word for word in operands if word.lower() != "delete"]
     addresses += [value for name, value in options if name == "--url"]
@@ -274,7 +275,7 @@ def _is_local(words: list[str]) -> bool:
 
 
 def _is_for_tests(command: ShellCommand) -> bool:
-    """Whether a database is for tests, by its name or by the environment."""
+    """Whether a database is for tests, according to its name or the environment."""
     if ":memory:" in command.words or re.search(r"\b[A-Z]+_ENV=test", command.shown):
         return True
     if any(name.endswith("_ENV") and value == "test" for name, value in command.assignments):

@@ -1,8 +1,8 @@
 """Programs that manage what others use: clouds, clusters, containers, databases, queues, services, DNS, backups.
 
-A row is (programs, subcommands, decision, class). The first row of a program with a matching subcommand counts; rows
-with `PASS` are for what changes this machine only. Subcommands are phrases with `|` between them. A phrase is compared
-with the words of a command that are no options, from the first on; all of its items must be there:
+A row is (programs, subcommands, decision, rule). The first row of a program with a matching subcommand counts; rows
+with `PASS` are for what only changes this machine. Subcommands are phrases separated by `|`. A phrase is compared with
+the words of a command that are not options, from the first on; all of its items must be present:
 
     **           a verb that deletes (`VERBS`) comes before any other verb: `compute instances delete`, `apps:destroy`
     volume rm    these words, in lower case; `*` stands for one word, `x*` for a word that begins with x
@@ -13,7 +13,7 @@ with the words of a command that are no options, from the first on; all of its i
     <stdin>      a line on stdin that begins with a verb that deletes
     <unknown>    an argument that is known only when the line runs: `$(docker ps -q)`
 
-Dry runs, `--help` and `help` pass, whatever the row.
+Dry runs, `--help` and `help` always pass.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from .calls import ASK, DENY
 
 PASS = "pass"  # noqa: S105  # a decision
 
-# Verbs that delete, end or take away. Words are split as in `delete-db-instance`, `pg:reset`, `purge_queue`.
+# Verbs that delete, stop or revoke. Words are split, as in `delete-db-instance`, `pg:reset`, `purge_queue`.
 VERBS = frozenset(
     "delete del deleteall deletefile destroy remove rm rb rmdir rmdirs purge terminate drop dropall wipe erase reset "
     "flush flushall flushdb truncate prune uninstall unpublish revoke deregister disable decommission kill evict drain "
     "unset untag unsubscribe disassociate detach expunge nuke teardown obliterate shutdown abandon offboard unlink "
     "unregister deprovision cleanup clean clear deactivate undefine undeploy forget release-address".split()
 )
-# Verbs that do something else: what follows them is a name. Words that are also nouns (logs, run, deploy) are not here.
+# Other verbs, which are followed by a name. Without words that are also nouns (logs, run, deploy).
 API_VERBS = frozenset(  # also at the beginning of a word: `create-tags`
     "list get describe create put update add modify start stop register associate attach authorize enable import "
     "export invoke send publish".split()
@@ -306,7 +306,7 @@ ROWS = (
     ("nsupdate", "<stdin>", ASK, "dns"),
     ("pdnsutil rndc knotc samba-tool unbound-control",
      "delzone|zone-purge|conf-unset|local_zone_remove|**", ASK, "dns"),
-    # backups: what deletes them is refused, what keeps the newest is asked about
+    # backups: deleting them is denied; removing old ones is asked about
     ("borg borgmatic restic rustic kopia",
      "backup|create|snapshot create|restore|mount|check|list|snapshots", PASS, "backup"),
     ("borg borgmatic", "prune|compact|recreate|break-lock", ASK, "backup"),

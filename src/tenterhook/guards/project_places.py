@@ -1,4 +1,4 @@
-"""Places on disk that matter for deleting and overwriting: the system, homes, the project, what builds create."""
+"""Classifies paths for deleting and overwriting: the system, homes, the project, what builds generate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .calls import is_below, path_here, project_root
 from .danger_table import matches
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
+if TYPE_CHECKING:  # importing these at run time would slow every hook down
     from collections.abc import Iterable, Mapping
 
     from ..shell.reader import ShellCommand
@@ -31,7 +31,7 @@ _SYSTEM = (
     "/Volumes /private /private/etc /private/var /cores /nix /nix/store /snap /mnt/c /mnt/c/Users /mnt/c/Windows /c "
     "/c/Users /c/Windows /data/data /system /vendor"
 ).split()
-TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp")  # noqa: S108  # they must stay, their content may go
+TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp")  # noqa: S108  # only their content may be deleted
 _BELOW_TEMPORARY = tuple(f"{path}/" for path in (*TEMPORARY, "/var/folders", "/private/var/folders"))
 _OF_HOME = (
     ".ssh .gnupg .aws .kube .config .local .local/share .local/bin .local/state .password-store .mozilla .thunderbird "
@@ -40,13 +40,13 @@ _OF_HOME = (
 ).split()
 _OF_GIT = (".git", ".git/objects", ".git/refs", ".git/objects/pack", ".git/refs/heads")
 _PROBES = ("src", "docs", "README.md", "package.json", ".git", ".github")
-# Directories outside the project from which nothing is lost, since programs refill them.
+# Directories outside the project that may be deleted, since programs fill them again.
 _CACHES = (
     r"(?i)\.?caches?|_cacache|node_modules|__pycache__|\.pub-cache|DerivedData|\.?Trash|_npx|_logs"
     r"|\.(?:pytest|mypy|ruff)_cache"
 )
 _REFILLED = r"/var/lib/apt/lists/.+|/home/[^/]+/\.(?:m2/repository|cargo/registry|gradle/\w+|nuget/packages)(?:/.*)?"
-# Names of directories and files that builds, package managers and tests create.
+# Names of directories and files that builds, package managers and tests generate.
 GENERATED = (
     r"(?i)build|builds|dist|out|output|target|node_modules|bower_components|vendor|\.?cache|caches|__pycache__|\.?venv|env"
     r"|\.tox|\.nox|\.eggs|[\w.-]+\.egg-info|\.(?:pytest|mypy|ruff)_cache|htmlcov|coverage|\.coverage(?:\.\S+)?|\.next|\.nuxt"
@@ -57,7 +57,7 @@ GENERATED = (
     r"|cache|lcov|prof|core|part|crdownload|tsbuildinfo|egg-info|bk)|.*~|#.*#|\.eslintcache|\.nyc_output|__generated__"
     r"|(?:package-lock|npm-shrinkwrap)\.json|pnpm-lock\.yaml|\.terraform\.lock\.hcl|coverage\.xml|junit\S*\.xml"
 )
-_FILE_NAME = r"[^/]*\.[A-Za-z][A-Za-z0-9]{0,4}"  # a name that a file has rather than a directory
+_FILE_NAME = r"[^/]*\.[A-Za-z][A-Za-z0-9]{0,4}"  # a name that is more likely a file's than a directory's
 
 _MARKS = (*UNKNOWNS, *PATTERNS)
 
@@ -68,7 +68,7 @@ class Place(NamedTuple):
     path: str
     rule: str
     what: str
-    only_contents: bool = False  # of a path that names everything in it, and not the directory itself
+    only_contents: bool = False  # a path names everything in it, but not the directory itself
 
     @property
     def shown(self) -> str:
@@ -76,15 +76,15 @@ class Place(NamedTuple):
 
 
 class ProjectPlaces:
-    """The directories of this machine, this user and this project that should not be deleted."""
+    """The directories of this machine, account and project that should not be deleted."""
 
     def __init__(self, directory: str, environment: Mapping[str, str], further: Iterable[str] = ()) -> None:
         self.home = os.path.normpath(environment.get("HOME") or "/root")
         self.agents_home = os.path.normpath(reader.agents_home(environment))
         self.directory = os.path.normpath(directory)
-        self._looked_up = 0  # paths of which git was asked
-        self._real: dict[str, str] = {}  # directories to what they are without symbolic links
-        self.finds: list[list[str]] = []  # the words of every `find`, which may tell what `xargs rm` is given
+        self._looked_up = 0  # paths that were compared with git's index
+        self._real: dict[str, str] = {}  # the real path of each directory
+        self.finds: list[list[str]] = []  # the words of each `find`, which may feed `xargs rm`
         self.root = project_root(self.directory, self.home)
         self.roots = tuple(dict.fromkeys((self.root, self.directory, *further)))
         self._ordinary = () if is_below(self.home, self.root) else (self.root + "/",)
@@ -104,11 +104,11 @@ class ProjectPlaces:
         self._by_path.setdefault(path, Place(path, rule, what))
 
     def resolve(self, command: ShellCommand, word: str) -> str | None:
-        """Return a word as an absolute path of this machine; None if it is a path inside a container."""
+        """Return a word as an absolute path on this machine; None if it is a path inside a container."""
         return path_here(command, word, self.agents_home)
 
     def hit(self, path: str) -> Place | None:
-        """Return the place that is deleted if a path is deleted with everything in it."""
+        """Return the place that is deleted if a path is deleted with its content, or None."""
         return self._hit(path) or (self._hit(real) if (real := self.real(path)) != path else None)
 
     def _hit(self, path: str) -> Place | None:
@@ -131,7 +131,7 @@ class ProjectPlaces:
         return place and place._replace(only_contents=only_contents)
 
     def real(self, path: str) -> str:
-        """Return a path with symbolic links resolved, as far as it is known. The directory is looked up once."""
+        """Return a path with symbolic links resolved, up to unknown parts. A directory is looked up only once."""
         directory, _, name = path.rpartition("/")
         if not directory or any(mark in directory for mark in _MARKS):
             return path
@@ -141,30 +141,30 @@ class ProjectPlaces:
             joined = f"{self._real[directory]}/{name}"
             is_link = not any(mark in name for mark in _MARKS) and os.path.islink(joined)
             return os.path.realpath(joined) if is_link else joined
-        except (OSError, ValueError):  # not a valid path
+        except (OSError, ValueError):  # not a path of a file system
             return path
 
     def in_home(self, path: str) -> str:
-        """Return a path below the home as one below /home/me, as expressions have it."""
+        """Return a path below the home as one below /home/me, which the expressions use."""
         return "/home/me" + path[len(self.home) :] if path.startswith(self.home + "/") else path
 
     def is_temporary(self, path: str) -> bool:
-        """Whether a path is below a directory for temporary files, and not in a project or home that is there, too."""
+        """Whether a path is below a directory for temporary files, and not in a project or home that is there."""
         return path.startswith(_BELOW_TEMPORARY) and not any(is_below(path, each) for each in (*self.roots, self.home))
 
     def is_ordinary(self, path: str) -> bool:
-        """Whether a path is in the project and no part of its `.git`: no rule is about such a file by its name."""
+        """Whether a path is in the project but not in its `.git`, so that no rule about well-known files applies."""
         return path.startswith(self._ordinary) and "/.git/" not in path and "history" not in path
 
     def is_cache(self, path: str) -> bool:
-        """Whether a path outside the project is in a directory that programs refill."""
+        """Whether a path outside the project is in a directory that programs fill again."""
         own = self.in_home(path)
         if path.startswith(("/usr/", "/etc/", "/lib/")):
             return False
         return any(matches(_CACHES, name) for name in decoded(own).split("/")[2:]) or matches(_REFILLED, own)
 
     def is_file(self, path: str) -> bool:
-        """Whether a path is one file rather than a directory: it is, or its name looks like it."""
+        """Whether a path is a file rather than a directory, or looks like one if it does not exist."""
         if any(mark in path for mark in _MARKS):
             return False
         try:
@@ -173,32 +173,32 @@ class ProjectPlaces:
             return False
 
     def is_outside(self, path: str) -> bool:
-        """Whether a path is surely outside the project, and not temporary."""
+        """Whether a path is certainly outside the project, and not temporary."""
         known = before(path, _MARKS)
         if known != path:
             known = known.rpartition("/")[0]
             if is_below(self.root, known or "/"):
-                return False  # a pattern, or what is not known, may lead into the project
+                return False  # the pattern or unknown part may lead into the project
         return not (any(is_below(known, root) for root in self.roots) or self.is_temporary(path))
 
     def is_generated(self, path: str) -> bool:
-        """Whether a path of the project has one of the usual names of what builds and tools recreate."""
+        """Whether a path of the project is generated by builds and tools, according to usual names."""
         root = next((root for root in self.roots if is_below(path, root)), "")
         names = [decoded(name).replace("*", "x") for name in path[len(root) :].split("/") if name]
         return any(matches(GENERATED, name) for name in names)
 
     def is_of_system(self, directory: str) -> bool:
-        """Whether a directory is one of the system, or has homes in it."""
+        """Whether a directory is one of the system, or contains homes."""
         place = self._by_path.get(directory or "/")
         return place is not None and place.rule == "delete-system" and not directory.startswith(self.home)
 
     def can_restore(self, path: str) -> bool:
-        """Whether git can restore a path of the project as it is now. Only a few paths of a line are looked at."""
+        """Whether git can restore a path of the project in its current state. False after a few paths of a line."""
         self._looked_up += 1
         is_known = is_below(path, self.root) and not any(mark in path for mark in _MARKS)
         if not is_known or self._looked_up > MOST_LOOKED_UP:
             return False
-        from . import tracked  # only if something of the project is deleted
+        from . import tracked  # rarely needed
 
         return tracked.can_restore(path, self.root)
 
@@ -214,7 +214,7 @@ _OF_SYSTEM = {
 
 
 def is_catch_all(name: str) -> bool:
-    """Whether a pattern stands for nearly everything in a directory: `*`, `.*`, `[a-z]*`."""
+    """Whether a pattern matches nearly everything in a directory: `*`, `.*`, `[a-z]*`."""
     if not any(mark in name for mark in PATTERNS):
         return False
     return sum(pattern_matches(name, probe) for probe in _PROBES) > 1

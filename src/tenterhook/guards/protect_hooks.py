@@ -1,4 +1,4 @@
-"""Refuse what would change hooks, the settings that put them in force, or Tenterhook; and reading its credentials."""
+"""The guard `protect-hooks`: denies changes of hooks, agents' settings and Tenterhook, and reading its credentials."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ RULES = {
     ),
 }
 
-PATCHERS = ("apply_patch", "applypatch")  # Codex takes them out of a shell line, and changes the files itself
+PATCHERS = ("apply_patch", "applypatch")  # Codex handles them in a shell line itself
 LINES = ("command", "cmd", "commands", "script", "shell", "line", "code")  # keys of other tools that may hold a line
-TEXTS = frozenset(  # keys under which tools are given text, which may mention any path
+TEXTS = frozenset(  # keys of texts, which may mention any path
     "content contents new_string old_string new_str old_str file_text insert_text text prompt description query "
     "pattern regex message body title new_source explanation instructions replacement search thought".split()
 )
@@ -60,7 +60,7 @@ _READS = frozenset(
     "read view get list ls glob grep search find fetch show stat info query describe tree todo task agent think cat "
     "open navigate".split()
 )
-_SHOWS = frozenset("read grep search cat view".split())  # what is in the files of a directory
+_SHOWS = frozenset("read grep search cat view".split())  # the content of files in a directory
 _ACTIVE = {ord(char): mark for char, mark in ACTIVE.items() if char in "*?["}
 
 READERS = frozenset(
@@ -70,13 +70,13 @@ READERS = frozenset(
     "command declare local read history pwd set unset source . open mkdir touch cp mv rm ln tee chmod chown dd install "
     "rsync truncate scp tar zip unzip locate".split()
 )
-# Of those, programs that do not print what is in a file.
+# Those of them that do not print the content of a file.
 NAMERS = frozenset(
     "ls ll tree stat file wc du find fd md5sum sha1sum sha256sum shasum cksum test [ [[ echo printf readlink realpath "
     "basename dirname cd pushd popd true false : which type command rm rmdir chmod chown locate tenterhook".split()
 )
 SHOWING_GIT = frozenset("add diff grep hash-object apply blame".split())
-# Options that make one of these read a file of names, whose content it then prints in its errors.
+# Options that make one of these read a file of names, whose content it prints in error messages.
 _LISTS = r"-?-files0?-from\b.*|--check|-[cf]"
 RECURSIVE = frozenset("rg ag ack tar bsdtar zip 7z rsync scp rclone".split())  # without an option
 READING_GIT = frozenset("add diff log show status blame commit ls-files check-ignore grep rev-parse cat-file".split())
@@ -97,16 +97,16 @@ AGENTS = frozenset(
 )
 _AGENTS = rf"(?<![\w./-])(?:{'|'.join(sorted(AGENTS))})(?![\w./-])"
 MOVING = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", *MOVED)
-# Modes of a directory that let no other account write to it, and the owner in.
+# Modes of a directory with which no other account can write to it, and the owner can use it.
 _HARMLESS_MODE = r"0?[57][0145][0145]|(?:(?:u\+[rwxXs]+|[go]+-[rwxXs]+|[ago]*\+[rxX]+|[go]+=[rxX]*),?)+"
 _CREDENTIALS = (
     r"state/tenterhook/(?:hub\b|approval\.key)|\.config/tenterhook/hub\.json|tenterhook/hub/(?:person\.json|hub\.db)"
 )
 _CREDENTIAL_FILES = r"(?:^|/)(?:person\.json|hub\.json|hub\.db|approval\.key)$"
-MOST_JOINED = 8  # paths of a tool that are tried below its directories
+MOST_JOINED = 8  # paths of a tool that are also tried below its directories
 MOST_PATHS = 400  # of one call
 MOST_STRINGS = 50  # of one program on a command line
-LONGEST_CODE = 20_000  # characters of it
+LONGEST_CODE = 20_000  # characters of code
 _WRITES_IN_CODE = (
     r"(?i)\b(?:remove|unlink\w*|rename\w*|rmtree|rmdir\w*|write\w*|chmod|chown|truncate|copy\w*|move|symlink|link|"
     r"mkdir|makedirs|chdir|rm|rmSync|extract\w*|urlretrieve|inplace|spawn\w*|exec\w*)\b"
@@ -115,7 +115,7 @@ SAID = {"write": "writes to", "delete": "deletes", "move": "moves", "mode": "cha
 
 
 def judge(call: GuardedCall) -> Objection | None:
-    """Return why a call that would change what is protected is refused; ask if it only might."""
+    """Return the objection to a call that would change what is protected; it asks if the call only may."""
     return objection(call, _findings(call), RULES)
 
 
@@ -133,11 +133,11 @@ def _findings(call: GuardedCall) -> Iterator[GuardFinding]:
 
 
 class TooManyPaths(Exception):
-    """A call names more paths than are looked at."""
+    """A call names more paths than are checked."""
 
 
 class _Check:
-    """One call, compared with the places that are protected on this machine."""
+    """The check of one call, with the places that are protected on this machine."""
 
     def __init__(self, call: GuardedCall) -> None:
         self.call = call
@@ -146,8 +146,8 @@ class _Check:
         self._looked_up: dict[tuple[str, bool], str | None] = {}
 
     def of_tool(self) -> Iterator[GuardFinding]:
-        """Judge a tool that is not known as a shell: by every path that it is given, under whatever key."""
-        own_name = re.split(r"__|[.:/]", self.call.tool_name)[-1]  # without that of its server
+        """Yield the findings for a tool that is not a known shell, from all paths in its arguments."""
+        own_name = re.split(r"__|[.:/]", self.call.tool_name)[-1]  # without its server's name
         tool = own_name.lower()
         names = {name.lower() for name in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", own_name)}
         writes = re.search(_WRITES, tool) is not None
@@ -172,11 +172,11 @@ class _Check:
     def _is_directory(self, path: str) -> bool:
         try:
             return os.path.isdir(next(self._spelt(path)))
-        except ValueError:  # no path of a file system
+        except ValueError:  # not a path of a file system
             return False
 
     def _spelt(self, path: str) -> Iterator[str]:
-        """Yield the absolute paths that a tool may take a path for."""
+        """Yield the absolute paths as which a tool may understand a path."""
         if path[:5].lower() == "file:":
             from urllib.parse import unquote
 
@@ -186,10 +186,10 @@ class _Check:
         own_home = self.call.environment.get("HOME") or os.path.expanduser("~")
         for home in dict.fromkeys((self._home, own_home)):
             yield programs.resolved(path, self.call.directory(), home)
-        yield os.path.join(self.call.directory(), path)  # the system follows a link before `..`
+        yield os.path.join(self.call.directory(), path)  # not normalized: the system follows links before `..`
 
     def of_line(self, line: str | list[str] | None) -> Iterator[GuardFinding]:
-        """Judge a shell line by what each of its commands would touch."""
+        """Yield the findings for each command of a shell line."""
         if not line:
             return
         reading = read(line, self.call.directory(), self.call.environment)
@@ -202,10 +202,10 @@ class _Check:
             yield GuardFinding("change-hooks", ASK, str(line)[:80], "it cannot be parsed completely and names hooks")
 
     def _of_command(self, command: ShellCommand, line: str) -> Iterator[tuple[str, str, str]]:
-        """Yield what is protected that a command touches (or the name of a rule), why it is refused, the decision."""
+        """Yield the protected thing that a command touches, or the name of a rule, with the reason and the decision."""
         for what, why in (*self._changes(command), *self._weakens(command, line)):
             yield what, why, DENY
-        name, shows = decoded(command.name), _shows_content(command)  # `[` is a mark of patterns, too
+        name, shows = decoded(command.name), _shows_content(command)  # decoded, since `[` may be a pattern's mark
         if shows and any(self._named_by(command, path) == SECRETS for path in command.inputs):
             yield SECRETS, f"it reads {SECRETS}", DENY
         if not name:
@@ -240,7 +240,7 @@ class _Check:
             yield here, f"it runs in a directory of {here}, and may change it", ASK
 
     def _of_code(self, command: ShellCommand, code: str) -> Iterator[tuple[str, str, str]]:
-        """Yield what a program in plain sight may change: it names a protected place, and has calls that write."""
+        """Yield what code on the command line may change: it names a protected place, and has calls that write."""
         if re.search(r"\b(?:import|from)\s+tenterhook\.", code):
             yield "weaken", "it runs Tenterhook's own code", ASK
         writes = re.search(_WRITES_IN_CODE, code) is not None
@@ -250,14 +250,14 @@ class _Check:
                 yield what, f"it may change {what}", ASK
 
     def _holds_secrets(self, command: ShellCommand, word: str) -> bool:
-        """Whether an argument names a directory with our credentials, and the command reads what is in directories."""
+        """Whether an argument is a directory with our credentials, and the command reads files in directories."""
         path = self._resolved(command, word)
         is_target = command.name in ("cp", "rsync", "scp") and word == command.words[-1]
         is_read = word[:1] not in ("", "-") and len(word) < 1000 and not is_target and os.path.isdir(path)
         return is_read and _reads_directories(command) and self.protected(path, True) == SECRETS
 
     def _printed_inside(self, command: ShellCommand, others: list[ShellCommand]) -> Iterator[tuple[str, str, str]]:
-        """Yield what a command may change by names that a substitution in it prints: `rm $(which tenterhook)`."""
+        """Yield what a command may change through the output of a substitution in it: `rm $(which tenterhook)`."""
         start, end = command.span or (0, 0)
         if not end or not ("$(" in command.shown or "`" in command.shown):
             return
@@ -275,7 +275,7 @@ class _Check:
                     yield what, f"it may change {what}, whose place `{other.shown}` prints", ASK
 
     def _changes(self, command: ShellCommand) -> Iterator[tuple[str, str]]:
-        """Yield what a command writes to, moves or deletes that is protected, and how."""
+        """Yield what is protected that a command writes to, moves or deletes, and the reason."""
         words = command.words
         if command.name == "find":
             yield from self._found_by(command, Find(words))
@@ -287,7 +287,7 @@ class _Check:
                 continue
             path = self._resolved(command, effect.path)
             removes = effect.recursive if effect.kind == "delete" else effect.kind == "move"
-            if effect.kind == "mode" and not _is_harmless(command):  # of a project's own files, it is ordinary
+            if effect.kind == "mode" and not _is_harmless(command):  # it is normal for the project's own files
                 is_inside = f"{path}/".startswith(f"{self.call.work_dir}/")
                 removes = not is_inside or self._kept_in(command, effect.path) is not None
             what = self.protected(path, removes)
@@ -303,13 +303,13 @@ class _Check:
                 yield what, f"it changes {decoded(path)}, {what}"
 
     def _protected_among(self, command: ShellCommand, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """Yield what each path belongs to that is protected, and the path."""
+        """Yield each path that is protected, after what it belongs to."""
         for path in paths:
             if what := self.protected(self._resolved(command, path), removes=path != "."):
                 yield what, path
 
     def _found_by(self, command: ShellCommand, find: Find) -> Iterator[tuple[str, str]]:
-        """Yield what is protected below the starts of a `find` that deletes or changes, unless its tests exclude it."""
+        """Yield what is protected below the starting points of a `find` that changes files, if its tests select it."""
         for start in find.starts if find.deletes or any(map(_changes_files, find.commands)) else ():
             top = self._resolved(command, start)
             what = self.protected(top, True)
@@ -321,7 +321,7 @@ class _Check:
                 yield what, f"it deletes or changes {what}"
 
     def _selected(self, command: ShellCommand) -> str | None:
-        """Return what the commands name whose output decides what this one changes: `grep -l … | xargs sed -i …`."""
+        """Return what is protected that a pipeline into a changing command names: `grep -l … | xargs sed -i …`."""
         for words in (*command.upstream, command.words):
             for word in words[1:] if program(words[0]) not in ("echo", "printf") else ():
                 if what := self._named_by(command, word) or self._kept_in(command, word):
@@ -332,7 +332,7 @@ class _Check:
         return None
 
     def _weakens(self, command: ShellCommand, line: str) -> Iterator[tuple[str, str]]:
-        """Yield why a command disables protection, however it is started: as a service, in a namespace, by pip."""
+        """Yield the reasons why a command switches protection off: directly, as a service, in a namespace, by pip."""
         words, name = command.words, command.name
         moved = {variable for variable, _ in command.assignments} & {*MOVING}
         if name in SERVICES and {*words} & STOPPING:
@@ -340,7 +340,7 @@ class _Check:
         if name in ("export", "declare", "setenv", "set"):
             moved = {word.partition("=")[0] for word in words if "=" in word or name == "setenv"} & {*MOVED}
             name = "export"
-        runs = programs.inner(words, command.stdin)  # judged by themselves
+        runs = programs.inner(words, command.stdin)  # these are checked separately
         starts_agent = name in AGENTS or (moved and runs and re.search(_AGENTS, " ".join(words)))
         if (moved and (starts_agent or name == "export")) or (name in AGENTS and _is_without_hooks(words)):
             yield "weaken", "it starts an agent without your hooks"
@@ -376,7 +376,7 @@ class _Check:
         return self._looked_up[key]
 
     def _named_by(self, command: ShellCommand, word: str) -> str | None:
-        """Return what an argument of a command names, `--file=path` and `@path` too."""
+        """Return what is protected that an argument of a command names, also as `--file=path` or `@path`."""
         address = word.partition(":")[2] if command.name == "socat" else ""
         for text in dict.fromkeys((word, word.rpartition("=")[2], word.rpartition("@")[2], address)):
             is_path = text and not text.startswith("-") and "\n" not in text and len(text) < 1000
@@ -385,7 +385,7 @@ class _Check:
         return None
 
     def _kept_in(self, command: ShellCommand, word: str) -> str | None:
-        """Return what is kept in a directory that an argument names, or a pattern of a path: `~/.claude`."""
+        """Return what is protected in a directory that an argument names, also as a pattern: `~/.claude`."""
         path = self._resolved(command, word) if "*" not in word else word
         names = [name for name in path.split("/") if name.strip("*" + STAR)]
         last = names[-1] if names else ""
@@ -406,12 +406,12 @@ def _finding(part: str, why: str, what: str, decision: str) -> GuardFinding:
 
 
 def _matches(pattern: str, name: str) -> bool:
-    """Whether a part of a pattern may be a name. As for shells, only a dot matches the dot of a hidden file."""
+    """Whether a part of a pattern may match a name. As in shells, only a dot matches the dot of a hidden file."""
     return pattern == name or ((pattern[:1] == "." or name[:1] != ".") and pattern_matches(pattern, name))
 
 
 def _paths(arguments: Any, is_patch: bool) -> Iterator[str]:
-    """Yield the strings of a tool's arguments that may be paths, keys too, and the files that a patch names."""
+    """Yield the strings and keys in a tool's arguments that may be paths, and the files that a patch names."""
     for key, value in strings_in(arguments, "input"):
         if (key in TEXTS and not is_patch) or (not key and "/" not in value):
             continue
@@ -427,7 +427,7 @@ def _paths(arguments: Any, is_patch: bool) -> Iterator[str]:
 
 
 def _is_harmless(command: ShellCommand) -> bool:
-    """Whether a change of mode or group leaves what is in a directory protected."""
+    """Whether a change of mode or group keeps the content of a directory protected."""
     words = [word for word in command.words[1:] if not re.fullmatch(r"--[a-z-]+|-[RHLPcfvhn]+", word)]
     return command.name == "chgrp" or (
         command.name == "chmod" and re.fullmatch(_HARMLESS_MODE, "".join(words[:1])) is not None
@@ -435,7 +435,7 @@ def _is_harmless(command: ShellCommand) -> bool:
 
 
 def _is_selected(path: str, words: list[str], has_other_tests: bool) -> bool:
-    """Whether the tests on names of a `find` select a path. Without such tests, others may select anything."""
+    """Whether the name tests of a `find` select a path; without name tests, whether there are no other tests."""
     from fnmatch import fnmatch
 
     selected = []
@@ -454,14 +454,14 @@ def _is_selected(path: str, words: list[str], has_other_tests: bool) -> bool:
 
 
 def _changes_files(words: list[str]) -> bool:
-    """Whether a program changes the content of files that `find` or `xargs` give it, or `fd -x` those it finds."""
+    """Whether a program changes files that it gets from `find` or `xargs`, or the one that `fd -x` runs does."""
     at = next((at for at, word in enumerate(words) if word in ("-x", "-X", "--exec", "--exec-batch")), -1)
     words = [*words[at + 1 :], UNKNOWN]
     return program(words[0]) != "rmdir" and any(effect.kind != "mode" for effect in of_words(words))
 
 
 def _is_without_hooks(words: list[str]) -> bool:
-    """Whether an agent is told to ignore its user's settings or hooks."""
+    """Whether an agent's arguments disable the user's settings or hooks."""
     for at, word in enumerate(words[1:], start=1):
         option, _, value = word.partition("=")
         value = value or "".join(words[at + 1 : at + 2])
@@ -470,7 +470,7 @@ def _is_without_hooks(words: list[str]) -> bool:
             "disableAllHooks" in word
             or option in ("--bare", "--pure", "--settings", "--safe-mode")
             or (word == "plugins" and "tenterhook" in words)
-            or (option == "--config" and value[:1] in ("/", ".", "~"))  # a directory or a file instead of the user's
+            or (option == "--config" and value[:1] in ("/", ".", "~"))  # a directory or file in place of the user's
             or (option == "--setting-sources" and "user" not in value.split(","))
             or (is_setting and "hooks" in f"{word} {value}")
         ):
@@ -501,7 +501,7 @@ def is_ours(word: str, before: str) -> bool:
 
 
 def written(name: str, words: list[str]) -> Iterator[str]:
-    """Yield where one of our commands is told to write."""
+    """Yield the paths that one of our commands writes to."""
     options = protected_places.WRITING.get(name, ())
     if name == "convert" and not any(word.startswith("--out") for word in words):
         yield "."
@@ -512,7 +512,7 @@ def written(name: str, words: list[str]) -> Iterator[str]:
 
 
 def _shows_content(command: ShellCommand) -> bool:
-    """Whether a command may print, copy or send what is in the files that it is given."""
+    """Whether a command may print, copy or send the content of the files that it is given."""
     if command.name == "git":
         return bool({*command.words} & SHOWING_GIT)
     if command.name == "find":
@@ -536,7 +536,7 @@ def _reads_directories(command: ShellCommand) -> bool:
 
 
 def reads(command: ShellCommand) -> bool:
-    """Whether a command that is given a path only reads it, or runs others that are judged by themselves."""
+    """Whether a command only reads the paths that it is given, or runs others, which are checked separately."""
     if command.name == "git":
         _, at = programs.git_options(command.words)
         return command.words[at : at + 1] == [] or command.words[at] in READING_GIT

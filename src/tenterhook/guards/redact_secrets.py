@@ -1,8 +1,8 @@
-"""The guard `redact-secrets`: it replaces the secrets in a tool's output, or in its error, before the model sees them.
+"""The guard `redact-secrets`: replaces the secrets in a tool's output or error before the model sees them.
 
 Settings, under `metadata` in HOOK.md, or in an override in hooks.toml:
 
-    allow: [kind, …]               kinds of secrets that are left alone, as the marks name them
+    allow: [kind, …]               kinds of secrets that are not replaced, as named in the marks
     expressions: [expression, …]   further secrets; of an expression with groups, the last group that matches
 """
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     Span = tuple[int, int]
 
 UNREAD = f"{redaction.MARK}: an output that could not be searched for secrets]"
-_MOST_STEPS = 50_000_000  # of a user's expression in one text: about a second
+_MOST_STEPS = 50_000_000  # for the user's own expression in one text: about a second
 
 
 def judge(call: GuardedCall) -> Replacement | None:
-    """Return the output without its secrets, or None if it has none. What cannot be searched is replaced as a whole."""
+    """Return the output with its secrets replaced, or all of it if it cannot be searched; None if it has none."""
     if call.output is None:
         return None
     try:
         redactor = redaction.Redactor(_listed(call.settings, "allow"), _own_expressions(call.settings))
         output = redactor.redacted(call.output)
-    except Exception as error:  # noqa: BLE001  # a block would leave the output as it is: the tool has run
+    except Exception as error:  # noqa: BLE001  # the tool has run: a block would not hide its output
         return Replacement(UNREAD, f"the output could not be searched for secrets ({type(error).__name__})")
     if output is call.output:
         return None
@@ -41,7 +41,7 @@ def judge(call: GuardedCall) -> Replacement | None:
 
 
 def setting_problems(settings: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield the key, what is wrong and a remedy for each setting that has no effect as it is written."""
+    """Yield the key, a message and a remedy for each setting that has no effect as it is written."""
     for key in ("allow", "expressions"):
         if not isinstance(settings.get(key, []), list):
             yield key, f"'{key}' is not a list; it has no effect", f"write {key}: […]"
@@ -89,7 +89,7 @@ def _finder(expression: str) -> Callable[[str], list[Span]]:
     compiled = re.compile(expression)
 
     def find(text: str) -> list[Span]:
-        """Return where it matches; the whole text if searching it could take too long."""
+        """Return the spans of its matches; the whole text if searching could take too long."""
         if not expression_cost.is_quick_for(expression, [text], _MOST_STEPS):
             return [(0, len(text))]
         return [found.span(found.lastindex or 0) for found in compiled.finditer(text)]

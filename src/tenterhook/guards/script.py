@@ -1,4 +1,4 @@
-"""A guard as the script of a hook: the payload of an event on stdin, the decision as exit status and output."""
+"""Runs a guard as the script of a hook: the event's payload on stdin, the decision as exit status and output."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def run(
     environment: Mapping[str, str],
     settings: Mapping[str, Any],
 ) -> tuple[int, str, str]:
-    """Return the exit status, stdout and stderr. A guard that fails refuses the call if `on_failure` is `block`."""
+    """Return the exit status, stdout and stderr of a guard. If it fails, it blocks unless `on_failure` is `open`."""
     try:
         event = light_json.loads(payload.decode())
         work_dir = str(event.get("work_dir") or event.get("cwd") or os.getcwd())
-        kind = event.get("tool_kind")  # of a tool of one's own
+        kind = event.get("tool_kind")  # of a custom tool
         tool = str(kind if kind in NAMES_OF_TOOL else event.get("tool_name", ""))
         output = next((event[key] for key in _OUTPUT_KEYS if event.get(key) is not None), None)
         call = GuardedCall(tool, event.get("tool_input"), work_dir, environment, settings, output)
         return printed(judge(call))
-    except Exception as error:  # noqa: BLE001  # whatever it is, the program that runs the hook must be told
+    except Exception as error:  # noqa: BLE001  # any failure must be reported to the program that runs the hook
         status = 1 if settings.get("on_failure", "open") == "open" else 2
         return status, "", light_json.printable(f"the guard failed: {failure(error)}\n")
 
@@ -45,7 +45,7 @@ def failure(error: Exception) -> str:
 
 
 def printed(said: Objection | Replacement | None) -> tuple[int, str, str]:
-    """Return the exit status, stdout and stderr by which a script says what a guard says."""
+    """Return the exit status, stdout and stderr of a hook's script for a guard's answer."""
     if said is None:
         return 0, "", ""
     if isinstance(said, Replacement):

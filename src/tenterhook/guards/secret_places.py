@@ -1,4 +1,4 @@
-"""Where secrets are kept: files by the end of their path, and programs that print what they keep."""
+"""Places of secrets: files, by the end of their path, and programs that print the secrets they store."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..shell.syntax import PATTERNS
 from ..shell.words import pattern_matches
 from .calls import by_program
 
-# Rule, and ends of paths, in any home or project.
+# Rule, and an expression for the end of a path, in any home or project.
 PLACES = (
     ("private-key", r"\.ssh/(?!known_hosts|config|authorized_keys|environment$|rc$)[^/]*(?<!\.pub)(?<!\.)"),
     ("private-key", r"\.ssh|\.gnupg(?:/(?:private-keys-v1\.d.*|secring\.gpg))?|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?"),
@@ -65,7 +65,7 @@ PLACES = (
     ("history", r"\.(?:bash|zsh|sh|python|mysql|psql|node_repl|sqlite|rediscli|irb|ash|ksh)_?history|fish_history"),
     ("history", r"\.histfile|\.history|\.lesshst|\.viminfo|ConsoleHost_history\.txt"),
 )
-# Places of the system, from the root on.
+# Whole paths of the system.
 SYSTEM = (
     r"/etc/(?:shadow-?|gshadow-?|master\.passwd|spwd\.db|krb5\.keytab|ssh/ssh_host_\w+_key|ssl/private(?:/.*)?|ppp/chap-secrets"
     r"|wireguard/.*|NetworkManager/system-connections/.*|wpa_supplicant/.*\.conf|security/opasswd)"
@@ -84,7 +84,7 @@ _PROBES = (
     "private.pem",
 )
 
-# Programs that print what they keep: an expression that is searched in the arguments.
+# Programs that print the secrets they store, with an expression that is searched in the arguments.
 STORES = (
     ("op", r"^(?:read|item get|document get|get (?:item|document)|signin --raw)\b(?!.*--fields (?:label=)?username)"),
     ("vault bao", r"^(?:read|kv get|token lookup|token create|print token|unwrap)\b"),
@@ -170,11 +170,11 @@ def _expressions() -> tuple[tuple[str, str], ...]:
 
 
 def rule_of(path: str) -> str | None:
-    """Return the rule about a path, or a pattern of paths, at which secrets are kept; None if there are none."""
+    """Return the rule for a path, or a pattern of paths, of secrets; None if it is not one."""
     path = path.replace("\\", "/")
     directory, _, name = path.rpartition("/")
     if any(mark in name for mark in PATTERNS):
-        if len([char for char in name if char.isalnum()]) < 2:  # `*` alone: a directory decides
+        if len([char for char in name if char.isalnum()]) < 2:  # `*` alone: check the directory
             return rule_of(directory) if directory else None
         return next((rule_of(f"{directory}/{probe}") for probe in _PROBES if pattern_matches(name, probe)), None)
     return next((rule for rule, expression in _expressions() if re.fullmatch(expression, path)), None)
@@ -184,6 +184,6 @@ _BY_PROGRAM = by_program(STORES)
 
 
 def prints_secrets(name: str, words: list[str]) -> bool:
-    """Whether a program is asked for a secret that it keeps."""
+    """Whether a program's arguments make it print a secret that it stores."""
     text = " ".join(words[:50])[:LONGEST]
     return any(re.search(expression, text) is not None for (expression,) in _BY_PROGRAM.get(name, ()))

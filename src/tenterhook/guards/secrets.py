@@ -1,6 +1,7 @@
-"""Ask before private keys, credentials, `.env` files or shell history are read; refuse to send them away.
+"""The guard `protect-secrets`: asks before private keys, credentials, `.env` files or shell history are read.
 
-Shell lines are judged by the files that each command reads and by where its output goes; other tools by their paths.
+It denies sending them away. In shell lines, it checks the files that each command reads and where its output goes; for
+other tools, the paths in their arguments.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 
 MOST_LOADED = 10
 LONGEST_LINE = 50_000  # characters of a line that are searched as a text
-MOST = 500  # words of a command, and commands of a pipeline, that are looked at
+MOST = 500  # words of a command, and commands of a pipeline, that are checked
 _BY_NAME = "use names instead of values: say which secret is needed, and let the user provide it"
 _NOTHING_LEAVES = "tell the user what you need it for; nothing private may leave this machine"
-# What each rule is about, and what to do instead.
+# The rules: what each is about, and what to do instead.
 RULES = {
     "private-key": ("reads a private key", _BY_NAME),
     "credentials": ("reads stored credentials", _BY_NAME),
@@ -40,7 +41,7 @@ RULES = {
     "send-secrets": ("sends secrets or private files to another machine", _NOTHING_LEAVES),
 }
 
-# Programs that print, copy or search what is in the files they are given.
+# Programs that print, copy or search the content of the files they are given.
 _READERS = frozenset(
     "cat bat batcat less more most pg head tail tac nl od xxd hexdump hd hexyl strings base64 base32 basenc uuencode "
     "sort uniq cut paste tr rev fold fmt pr column expand iconv grep egrep fgrep rg ag ack zgrep sed awk gawk mawk "
@@ -51,7 +52,7 @@ _READERS = frozenset(
 )
 _SEARCHING = frozenset("grep egrep fgrep rg ag ack zgrep sed awk gawk mawk jq yq select-string sls".split())
 _QUIET = frozenset("--files-with-matches --count --quiet --silent --files-without-match".split())
-# Programs that send what they are given, and options of theirs whose value stays here.
+# Programs that send what they are given, and their options whose values are not sent.
 _SENDERS = frozenset(
     "curl wget nc ncat netcat socat telnet ftp sftp scp rsync ssh mail mailx sendmail mutt swaks msmtp http https xh "
     "rclone aws gsutil gcloud az s3cmd s5cmd mc b2 gist transfer croc wormhole ffsend ngrok tftp lftp ncftpput "
@@ -68,10 +69,10 @@ _LOGIN = frozenset(
 _SERVING = ("serve", "http-server", "live-server")
 _ARCHIVERS = ("tar", "bsdtar", "zip", "cpio", "7z", "rar")
 _LOGS_IN = r"(?i)[\w-]*(?:auth|token|key|cookie|password|secret)[\w-]*\s*[:=]|[^:\s]*:?\S*$"  # a header, or user:…
-_COPYING = frozenset("cp install ln ditto copy copy-item rsync scp".split())  # the last operand is written to
+_COPYING = frozenset("cp install ln ditto copy copy-item rsync scp".split())  # they write to the last operand
 _TO_OTHERS = r"[\w.@-]+:(?!\\)|\w+://"  # host:path, or a URL
 _HERE = r"(?:\w+://)?(?:[^/@]*@)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)(?=[:/]|$)"
-_SENDING = {  # programs with many subcommands: those that send
+_SENDING = {  # the subcommands that send, of programs with many
     "aws": r"\bs3 (?:cp|mv|sync)\b|\bs3api put-object\b",
     "gsutil": r"\b(?:cp|mv|rsync)\b",
     "gcloud": r"\bstorage (?:cp|mv|rsync)\b|\bcompute scp\b",
@@ -109,7 +110,7 @@ _CHANGING_TOOL = r"(?i)write|create|edit|replace|patch|delete|remove|move|rename
 
 
 def judge(call: GuardedCall) -> Objection | None:
-    """Ask about reading secrets and refuse sending them, in shell lines and in other tools."""
+    """Return the objection to a call that reads or sends secrets, or None."""
     check = _Check(call)
     return judged(call, RULES, check.of_line, check.of_tool)
 
@@ -123,7 +124,7 @@ class _Check:
         self._is_staged = False  # an earlier command of the line added secrets to git's index
 
     def of_tool(self) -> Iterator[GuardFinding]:
-        """Yield a finding for each secret that a tool is given the path of."""
+        """Yield a finding for each path of a secret in a tool's arguments."""
         name = self.call.tool_name.rpartition("__")[2]  # mcp__server__tool
         sends = bool(re.search(_SENDING_TOOL, name))
         if re.search(_CHANGING_TOOL, name) and not sends:
@@ -138,9 +139,9 @@ class _Check:
                 yield _finding(rule, ASK, path)
 
     def of_line(self, line: str | list[str]) -> Iterator[GuardFinding]:
-        """Yield what is wrong with each command that reads or sends secrets."""
+        """Yield the findings for each command of a line that reads or sends secrets."""
         reading = read(line, self.call.directory(), self.call.environment)
-        readers: dict[tuple[str, ...], list[ShellCommand]] = {}  # of the output of a command, by its words
+        readers: dict[tuple[str, ...], list[ShellCommand]] = {}  # by a command's words, those that read its output
         for command in reading.commands:
             for words in command.upstream if len(command.upstream) < MOST else ():
                 readers.setdefault(tuple(words), []).append(command)
@@ -177,14 +178,14 @@ class _Check:
                 yield _finding(rule, decision, command.shown, command.span)
 
     def _of_text(self, line: str) -> Iterator[GuardFinding]:
-        """Yield what is wrong with expressions of PowerShell."""
+        """Yield the findings for PowerShell expressions in a line."""
         for found in re.finditer(r"(?i)\[(?:System\.)?Environment\]::GetEnvironmentVariables\(\)", line):
             yield _finding("environment", ASK, found[0])
         for found in re.finditer(r"(?i)(?:^|[\s;|])(?:Get-Content|gc|cat|type)\s.{0,200}\.HistorySavePath", line):
             yield _finding("history", ASK, found[0].strip())
 
     def _read_by(self, command: ShellCommand) -> str | None:
-        """Return the rule about what a command reads, or None."""
+        """Return the rule for what a command reads, or None."""
         name, words = command.name, command.words[1:MOST]
         for path in command.inputs if not name or name in _READERS or name in _SENDERS else ():
             if rule := rule_of(self._path(command, path)):
@@ -219,7 +220,7 @@ class _Check:
         return self._rule_of_words(command, [*words, *_windows_paths(command)])
 
     def _rule_of_words(self, command: ShellCommand, words: list[str]) -> str | None:
-        """Return the rule about the first secret among arguments, without those that a sender keeps for itself."""
+        """Return the rule for the first secret among arguments, or None. Skips values that a sender does not send."""
         before = ""
         for word in words:
             is_kept = (before in _KEPT and command.name in _SENDERS) or (before == "-e" and command.name == "rsync")
@@ -230,7 +231,7 @@ class _Check:
         return None
 
     def _rule_of_word(self, command: ShellCommand, word: str) -> str | None:
-        """Return the rule about a path in an argument: `path`, `--file=path`, `@path`, `key=@path`, `if=path`."""
+        """Return the rule for a path in an argument: `path`, `--file=path`, `@path`, `key=@path`, `if=path`."""
         word = word[len("file:") :].partition("?")[0] if word.startswith("file:") else word
         if len(word) > 1000 or "://" in word or (word.startswith("--") and "=" not in word):
             return None
@@ -242,7 +243,7 @@ class _Check:
         return None
 
     def _mounted(self, command: ShellCommand) -> str | None:
-        """Return the rule about a directory of secrets that a container is given, or None."""
+        """Return the rule for secrets that are mounted into a container, or None."""
         values = [
             re.sub(r"^(?:-v|--volume=|--mount=)", "", word)
             for before, word in zip(("", *command.words), command.words, strict=False)
@@ -260,7 +261,7 @@ class _Check:
         return next((rule for text in texts if (rule := rule_of(self._path(command, text)))), None)
 
     def _found_by(self, command: ShellCommand) -> str | None:
-        """`find / -name id_rsa -exec cp …`: a search for secrets that are then read."""
+        """Return the rule for secrets that a command searches for and reads: `find / -name id_rsa -exec cp …`."""
         words = command.words
         at = next((number for number, word in enumerate(words) if word in ("-exec", "-execdir", "-ok", "-x", "-X")), 0)
         if not at or program("".join(words[at + 1 : at + 2])) not in _READERS | _SENDERS:
@@ -274,7 +275,7 @@ class _Check:
         return self._is_wide(self._path(command, word) for word in command.words[1:2])
 
     def _searches_for_secrets(self, command: ShellCommand) -> bool:
-        """`grep -r password ~`: a search for secrets in a whole home, or in the system."""
+        """Whether a command searches for secrets in a whole home or the system: `grep -r password ~`."""
         words = command.words[1:]
         is_recursive = command.name in ("rg", "ag", "ack") or any(
             programs.clustered(word, "rR") or word.startswith("--recursive") for word in words
@@ -290,7 +291,7 @@ class _Check:
         return any(path in ("/", "/home", "/Users", "/root", "/etc", "/var", "/opt", self._home) for path in paths)
 
     def _takes_passwords(self, command: ShellCommand) -> bool:
-        """Whether a command is a program that collects passwords, or a window that asks for one."""
+        """Whether a command is a program that collects passwords, or shows a dialog that asks for one."""
         if command.name in ("osascript", "zenity", "kdialog"):
             return bool(re.search(r"hidden answer|--password", " ".join(command.words[:MOST])[:LONGEST]))
         if command.name in _DUMPERS and re.search(_MEMORY, command.shown):
@@ -336,7 +337,7 @@ class _Check:
         return bool(rule) or (self._is_exposed and _carries_unknown(words))
 
     def _pushes(self, command: ShellCommand) -> bool:
-        """Whether a `git push` sends secrets that the line added; a `git add` is remembered."""
+        """Whether a `git push` sends secrets that an earlier `git add` of the line has added."""
         words = command.words[1:MOST]
         if "add" in words[:3]:
             is_forced = any(word in ("-f", "--force") for word in words)
@@ -345,7 +346,7 @@ class _Check:
         return self._is_staged and "push" in words
 
     def _sent_by(self, command: ShellCommand) -> str | None:
-        """Return the rule about a path among the words of a sender, or among the commands that it reads."""
+        """Return the rule for a path among the arguments of a sender, or the commands on its stdin; or None."""
         words = [*command.words[1:MOST], *_windows_paths(command)]
         if command.name in _COPYING:
             words = words[:-1]
@@ -362,7 +363,7 @@ def _finding(rule: str, decision: str, part: str, span: tuple[int, int] | None =
 
 
 def _carries_unknown(words: list[str]) -> bool:
-    """Whether a sender is given text that is not known, other than to log in."""
+    """Whether a sender gets text that is not known, other than for logging in."""
     return any(
         UNKNOWN in word and (before not in _LOGIN or not re.match(_LOGS_IN, word))
         for before, word in zip(("", *words), words, strict=False)
@@ -370,7 +371,7 @@ def _carries_unknown(words: list[str]) -> bool:
 
 
 def _windows_paths(command: ShellCommand) -> list[str]:
-    """Return the arguments of a command of PowerShell, in which a backslash is no escape."""
+    """Return the arguments of a PowerShell command, in which a backslash is not an escape."""
     if "\\" not in command.shown:
         return []
     return [word.strip("'\"") for word in command.shown.replace("\\", "/").split()[1:]]
@@ -389,7 +390,7 @@ def _reads_history(command: ShellCommand) -> bool:
 
 
 def _decrypts(command: ShellCommand) -> bool:
-    """Whether a program for keys prints what is in a file."""
+    """Whether a program for keys prints the content of a file."""
     words = set(command.words[1:])
     if command.name == "openssl":
         return bool(words & {"enc", "base64", "-text"})
@@ -397,13 +398,13 @@ def _decrypts(command: ShellCommand) -> bool:
 
 
 def _is_quiet(word: str) -> bool:
-    """Whether an option of a search is one with which it prints no lines that it found."""
+    """Whether a search with this option does not print the lines that it finds."""
     letters = programs.letters(word)
     return word in _QUIET or (len(letters) == len(word) - 1 and any(char in letters for char in "lLcq"))
 
 
 def _prints_environment(command: ShellCommand) -> bool:
-    """Whether a command prints all variables, or one whose name says that it is a secret."""
+    """Whether a command prints all variables, or one with the name of a secret."""
     name, words = command.name, command.words
     if name in ("env", "set", "export") and any(mark in command.shown for mark in "$`"):
         return False  # `env $(cat settings) program`, whose words are not known
@@ -424,7 +425,7 @@ def _prints_environment(command: ShellCommand) -> bool:
 
 
 def _is_filtered(command: ShellCommand, after: list[ShellCommand]) -> bool:
-    """`env | grep NODE`: whether the commands after it show no values, or none of variables named like secrets."""
+    """Whether the commands after one that prints variables hide the values of secrets: `env | grep NODE`."""
     for each in after:
         if command.name in ("echo", "printf") or each.name == "wc" or (each.name == "cut" and "-f1" in each.words):
             return True
@@ -436,5 +437,5 @@ def _is_filtered(command: ShellCommand, after: list[ShellCommand]) -> bool:
 
 
 def _loaded(text: str) -> list[str]:
-    """`export $(grep -v '^#' .env)`: return the commands whose output becomes variables and is not shown."""
+    """Return the commands whose output becomes variables and is not shown: `export $(grep -v '^#' .env)`."""
     return re.findall(r"\b(?:export|env|declare -x|eval)\s[\"']?(?:\$\(|`)([^()`]{1,200})", text)[:MOST_LOADED]

@@ -1,6 +1,7 @@
-"""Keep writing, moving and deleting inside the project, temporary directories, caches and further named directories.
+"""The guard `stay-in-project`: objects to writing, moving and deleting outside the project.
 
-Shell lines are judged by the effects of their commands, other tools by the paths they are given. Reading passes.
+Temporary directories, caches and the directories in its settings are allowed too. In shell lines, it checks the effects
+of each command; for other tools, the paths in their arguments. Reading is always allowed.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
     from ..shell.reader import ShellCommand
     from .calls import GuardedCall, Objection
 
-MOST = 500  # paths of a command that are looked at
+MOST = 500  # paths of a command that are checked
 _INSIDE = "write inside the project or in a temporary directory, and tell the user what should go elsewhere"
-# What each rule is about, and what to do instead.
+# The rules: what each is about, and what to do instead.
 RULES = {
     "system": ("changes files of the system", _INSIDE),
     "dotfiles": ("changes settings in the home directory", _INSIDE),
@@ -62,7 +63,7 @@ _CMDLETS = frozenset(
 
 
 def judge(call: GuardedCall) -> Objection | None:
-    """Refuse changes to the system and to settings of the home, and ask about others outside the project."""
+    """Return the objection to a call, or None: deny changes of the system and dotfiles, ask about others outside."""
     check = _Check(call)
     return judged(call, RULES, check.of_line, check.of_tool)
 
@@ -93,7 +94,7 @@ class _Check:
         """Yield a finding for each path outside that a command of a line would change."""
         reading = read(line, self.call.directory(), self.call.environment)
         for command in reading.commands:
-            # on another machine; or one more reading of the same command, with a variable taken for empty
+            # on another machine, or another reading of the same command in which an unset variable is empty
             if "ssh" in command.through or command.unset:
                 continue
             for effect in (*effects(command)[:MOST], *_more_effects(command)):
@@ -104,8 +105,8 @@ class _Check:
                     yield from self._finding(path, command.shown, keeps_link, command.span)
 
     def _only_tightens(self, command: ShellCommand, path: str) -> bool:
-        """Whether a `chmod` takes rights from other accounts and gives none, on something in the home."""
-        # the mode is the first word but these options; after `--reference`, or another option, it is not looked for
+        """Whether a `chmod` only takes rights from other accounts, on something in the home."""
+        # the mode is the first word after these options; with any other option, it is not determined
         mode = next((word for word in command.words[1:] if not re.fullmatch(r"-[RHLPcfv]+|--recursive", word)), "")
         tightens = re.fullmatch(r"0?[4-7]00|(?:go|og|[go])(?:-[rwx]+|=)", mode) is not None
         return command.name == "chmod" and tightens and is_below(path, self._home) and path != self._home
@@ -125,9 +126,9 @@ class _Check:
         yield GuardFinding(rule, decision, part, f"it {RULES[rule][0]} ({decoded(where)})", span)
 
     def _outside(self, path: str, keeps_link: bool) -> str | None:
-        """Return the path that is changed if it is outside of what is allowed, links followed; None if it is inside.
+        """Return a changed path, or its real path, if it is outside of what is allowed; else None.
 
-        Of a path that is not wholly known, the directory that is known decides.
+        For a path with unknown parts, the known directory counts.
         """
         known = before(path, (*UNKNOWNS, *PATTERNS))
         if known != path:
@@ -150,17 +151,17 @@ class _Check:
         )
 
     def _leads_inside(self, directory: str) -> bool:
-        """Whether what is not known after a directory may lead into an allowed one."""
+        """Whether a path below a directory may lead into an allowed one."""
         return any(is_below(allowed, directory) for allowed in (*self._allowed, *self._temporary))
 
 
 def _with_real(paths: list[str]) -> list[str]:
-    """Return directories, and where they really are."""
+    """Return paths and their real paths."""
     return list(dict.fromkeys(each for path in paths for each in (path, real_path(path))))
 
 
 def _more_effects(command: ShellCommand) -> Iterator[PathEffect]:
-    """Yield what changes beyond `effects`: other repositories, patches, and what PowerShell writes."""
+    """Yield changes that `effects` does not have: in other repositories, by patches, by PowerShell."""
     if command.name == "git":
         options, operands = arguments(command.words, "cCb", ("--git-dir", "--work-tree", "--branch", "--depth"))
         where = value_of(options, "-C") or "."
@@ -169,7 +170,7 @@ def _more_effects(command: ShellCommand) -> Iterator[PathEffect]:
             yield from (PathEffect("write", os.path.join(where, path)) for path in paths)
         elif operands[:1] and operands[0] in _CHANGING_GIT:
             yield PathEffect("write", value_of(options, "--work-tree") or where)
-    elif command.name == "find":  # what tests leave is not known, and may be anywhere below
+    elif command.name == "find":  # the tests may select anything below
         find = Find(command.words)
         yield from (PathEffect("delete", start) for start in find.starts if find.deletes)
     elif command.name in ("apply_patch", "applypatch"):

@@ -9,8 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LARGEST_INDEX = 1_000_000  # bytes; reading a larger one takes too long
-MOST_FILES = 1_000  # that are compared
+LARGEST_INDEX = 1_000_000  # bytes; a larger one would take too long
+MOST_FILES = 1_000
 
 _HEADER = struct.Struct(">4sII")
 _ENTRY = struct.Struct(">8xII20xI20xH")  # mtime in seconds and nanoseconds, size, flags
@@ -19,9 +19,9 @@ _NAME_LENGTH = 0x0FFF
 
 
 def can_restore(path: str, root: str) -> bool:
-    """Return whether `git restore` would bring back all of a path in the repository at `root`.
+    """Whether `git restore` would restore all of a path in the repository at `root`.
 
-    False if it does not exist, or if the index is too large, of a version that is not read, or elsewhere.
+    False if it does not exist, or if the index is too large, of an unknown version, or elsewhere.
     """
     try:
         wanted = [(os.path.relpath(file, root), os.lstat(file)) for file in _files(path, [MOST_FILES])]
@@ -38,7 +38,7 @@ def can_restore(path: str, root: str) -> bool:
 
 
 def _files(path: str, left: list[int]) -> Iterator[str]:
-    """Yield the files of a path. Raise ValueError if there are too many."""
+    """Yield the files at and below a path. Raises `ValueError` if there are too many."""
     left[0] -= 1
     if left[0] < 0:
         raise ValueError("too many files")
@@ -50,7 +50,7 @@ def _files(path: str, left: list[int]) -> Iterator[str]:
 
 
 def _entries(index: bytes) -> Iterator[tuple[bytes, tuple[int, int, int]]]:
-    """Yield the paths of an index of version 2 or 3, with the time and size that the file had."""
+    """Yield the paths in an index of version 2 or 3, with the recorded time and size of each file."""
     signature, version, count = _HEADER.unpack_from(index)
     if signature != b"DIRC" or version not in (2, 3):
         raise ValueError("an index that is not read")

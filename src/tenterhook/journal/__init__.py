@@ -1,1 +1,1 @@
-"""The journal: what reached the hooks, what they did, what was decided. Appended by writers, indexed by readers."""
+"""The journal of events, runs and verdicts: appended to by writers, indexed by readers."""

@@ -1,6 +1,6 @@
-"""Export of the journal: its lines as they are, or its events as OpenTelemetry spans.
+"""Exports the journal: its lines as they are, or its events as OpenTelemetry spans.
 
-It reads the segments with a stored cursor, not the index.
+Reads the segments from a stored cursor, not the index.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ _MAX_TIME = 2**63 - 1  # nanoseconds
 
 
 class Sink(Protocol):
-    """A destination of records. Everything before the cursor `accepted` has arrived there."""
+    """A destination of records. All records before the cursor `accepted` have arrived there."""
 
     accepted: Mapping[str, Position]
 
     def add(self, line: segments.Line, record: dict[str, Any], cursor: Mapping[str, Position]) -> None:
-        """Add a record; `cursor` is the journal's after it."""
+        """Add a record; `cursor` is the position in the journal after it."""
 
     def flush(self, cursor: Mapping[str, Position]) -> None:
-        """Send everything that was added; raise `NotSent` if it did not arrive: continue from `accepted` then."""
+        """Send the added records. Raises `NotSent` if they did not arrive; the next export sends them again."""
 
 
 def export(follower: Follower, wanted: Wanted, sink: Sink, seen: Callable[[int], None] | None = None) -> None:
-    """Add the new records that match the filters to a sink; `seen` is called with the size of every line."""
+    """Send new records that match the filters to a sink; `seen` is called with the size of each line."""
     chosen = conditions(wanted)
     for line in follower.lines():
         record = line.record
@@ -140,15 +140,15 @@ class ExportCursor:
 
 
 def endpoint_of(given: str | None) -> str:
-    """Return the address that spans are posted to: as given, from OpenTelemetry's variables, or on this machine."""
+    """Return the URL that spans are posted to: the given one, that of OpenTelemetry's variables, or the default."""
     if not given and os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
-        return os.environ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"]  # by its definition the whole address
+        return os.environ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"]  # defined as the whole URL
     base = (given or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
     return base if base.endswith(_TRACES) else base + _TRACES
 
 
 class Collector:
-    """A client of an OpenTelemetry collector over HTTP. It does not retry: that is left to the caller."""
+    """A client of an OpenTelemetry collector over HTTP. It does not retry."""
 
     def __init__(self, endpoint: str, tell: Callable[[str], None]) -> None:
         """`tell` is called once if the collector rejects spans."""
@@ -174,7 +174,7 @@ class Collector:
         log.propagate = False
 
     def send(self, spans: list[ReadableSpan]) -> None:
-        """Send a batch; raise `NotSent` if it did not arrive."""
+        """Send a batch. Raises `NotSent` if it did not arrive."""
         from opentelemetry.sdk.trace.export import SpanExportResult
         from requests import RequestException
 
@@ -213,9 +213,9 @@ def _session(note_refused: Callable[[int, str], None]) -> Any:
                     response = super().send(request, **options)
             except requests.RequestException as error:
                 self.trouble = _cause(error)
-                raise requests.RequestException(self.trouble) from error  # the exporter does not retry for this one
+                raise requests.RequestException(self.trouble) from error  # after this one, the exporter does not retry
             self.trouble = f"{response.status_code} {response.reason}"
-            if 300 <= response.status_code < 400:  # which the exporter may treat as success
+            if 300 <= response.status_code < 400:  # the exporter may treat that as success
                 self.trouble = f"it redirects ({self.trouble})"
                 raise requests.RequestException(self.trouble)
             if response.ok:
@@ -225,7 +225,7 @@ def _session(note_refused: Callable[[int, str], None]) -> Any:
         def _note_partial_success(self, response: requests.Response) -> None:
             try:
                 partial = ExportTraceServiceResponse.FromString(response.content).partial_success
-            except Exception:  # noqa: BLE001  # not what the protocol says, but a success
+            except Exception:  # noqa: BLE001  # a success with a body that is not as in the protocol
                 return
             if partial.rejected_spans:
                 note_refused(partial.rejected_spans, partial.error_message)
@@ -234,7 +234,7 @@ def _session(note_refused: Callable[[int, str], None]) -> Any:
 
 
 def _cause(error: BaseException) -> str:
-    """Return the error of the system below the exceptions that wrap it."""
+    """Return the message of the system error that an exception wraps."""
     at: BaseException | None = error
     while at is not None:
         if isinstance(at, TimeoutError) or type(at).__name__ in ("ReadTimeout", "ConnectTimeout"):
@@ -246,7 +246,7 @@ def _cause(error: BaseException) -> str:
 
 
 def spans_of(record: Mapping[str, Any], raw: bytes, about: Any) -> list[ReadableSpan]:
-    """Return an event as a span, with a child for each hook; an approval as one span. The ids are deterministic."""
+    """Return an event as a span with a child for each run; another record as one span. The IDs are deterministic."""
     trace = _Trace(record, raw, about)
     end = _nanoseconds(record.get("time"), 10**9)
     if record.get("type") == "async":
@@ -261,7 +261,7 @@ def spans_of(record: Mapping[str, Any], raw: bytes, about: Any) -> list[Readable
 
 
 class _Trace:
-    """The trace of a record's spans: one for each session; an event without a session has its own."""
+    """The trace of a record's spans: one per session, or per event if it has no session."""
 
     def __init__(self, record: Mapping[str, Any], raw: bytes, about: Any) -> None:
         self.hash = _hash(record, raw)
@@ -319,14 +319,14 @@ class _Trace:
 
 
 def _hash(record: Mapping[str, Any], raw: bytes) -> str:
-    """Return the hash that a record ends with, or that of its line if it has none."""
+    """Return the hash in a record, or that of its line if it has none."""
     hash_ = record.get("hash")
     is_one = isinstance(hash_, str) and len(hash_) == 32 and all(char in "0123456789abcdef" for char in hash_)
     return str(hash_) if is_one else digest(raw)
 
 
 def _nanoseconds(value: Any, unit: int) -> int:
-    """Return a time or a duration of the journal, which has a resolution of microseconds."""
+    """Return a time or duration of the journal in nanoseconds, rounded to microseconds; 0 if it is not valid."""
     if not isinstance(value, (int, float)) or not 0 <= value <= _MAX_TIME / unit:
         return 0
     return min(round(value * (unit // 1000)) * 1000, _MAX_TIME)
@@ -340,7 +340,7 @@ def _attribute(value: Any) -> str | bool | int | float:
 
 @lru_cache(maxsize=1000)  # most are names, which are repeated
 def _text(text: str) -> str:
-    """Return a text that may leave this machine: without secrets, whatever the journal stores, shortened, and valid."""
+    """Return a text as it may leave this machine: without secrets even if the journal has them, shortened, valid."""
     kept = str(redacted(text))
     if len(kept) > _MAX_TEXT:
         kept = kept[:_MAX_TEXT] + "…"

@@ -12,7 +12,7 @@ _TYPES = ("verdict", "async", "approval")  # the others are about the journal it
 
 
 class Wanted(NamedTuple):
-    """The filters a reader has given."""
+    """The filters of a query; None matches everything."""
 
     session: str | None = None
     event: str | None = None  # canonical
@@ -64,7 +64,7 @@ class RunColumns(NamedTuple):
     shadow: bool
     duration: float | None
     changes: bool  # it modified the input or the output
-    tells: bool  # it had a message for the model or the person
+    tells: bool  # it had a message for the model or the user
 
 
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {"=": operator.eq, ">=": operator.ge, "<": operator.lt}
@@ -82,19 +82,19 @@ def conditions(wanted: Wanted) -> Conditions:
 
 
 def fits(record: Mapping[str, Any], chosen: Conditions) -> bool:
-    """Return whether a record meets the conditions."""
+    """Whether a record meets the conditions."""
     of_record, of_run = chosen
-    if not is_entry(record) or not _holds(of_record, columns_of(record)):
+    if not is_entry(record) or not _meets(of_record, columns_of(record)):
         return False
-    return not of_run or any(_holds(of_run, run) for run in runs_of(record))
+    return not of_run or any(_meets(of_run, run) for run in runs_of(record))
 
 
-def _holds(conditions: tuple[Condition, ...], columns: NamedTuple) -> bool:
+def _meets(conditions: tuple[Condition, ...], columns: NamedTuple) -> bool:
     return all(_OPERATORS[each.comparison](getattr(columns, each.column), each.value) for each in conditions)
 
 
 def is_entry(record: Mapping[str, Any]) -> bool:
-    """Return whether a record is about an event, and not about the journal itself."""
+    """Whether a record is about an event, and not about the journal itself."""
     return record.get("type") in _TYPES
 
 
@@ -110,22 +110,22 @@ def columns_of(record: Mapping[str, Any]) -> Columns:
         decision=_word(get("decision")),
         tool=_word(get("tool_name")),
         payload=_word(get("payload")),
-        waited=_number(get("waited_ms")),
+        waited=number(get("waited_ms")),
     )
 
 
 def moment_of(record: Mapping[str, Any]) -> float:
-    """Return when a record was written, in seconds since 1970; 0 if it does not say."""
-    return _number(record.get("time")) or 0.0
+    """Return when a record was written, in seconds since 1970; 0 if that is unknown."""
+    return number(record.get("time")) or 0.0
 
 
 def runs_of(record: Mapping[str, Any]) -> list[RunColumns]:
-    """Return the columns of a record's runs; a run that names no hook is left out."""
+    """Return the columns of a record's runs, except those without the name of a hook."""
     return [_run_columns(run) for run in runs_in(record) if isinstance(run.get("hook"), str)]
 
 
 def runs_in(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the runs in a record; the end of an asynchronous hook is a record of its own."""
+    """Return the runs in a record; the record itself if it is the end of an asynchronous hook."""
     runs = [record] if record.get("type") == "async" else record.get("runs")
     return [run for run in runs if isinstance(run, dict)] if isinstance(runs, list) else []
 
@@ -139,14 +139,14 @@ def _run_columns(run: Mapping[str, Any]) -> RunColumns:
         meaning=_word(get("meaning")),
         decision=_word(get("decision")),
         shadow=bool(get("shadow")),
-        duration=_number(get("duration_ms")),
+        duration=number(get("duration_ms")),
         changes=bool(get("modified_input")) or get("modified_output") is not None,
         tells=bool(get("additional_context") or get("message")),
     )
 
 
 def utf8(text: str) -> str:
-    """Return a text that SQLite can store: without lone surrogates, such as of an undecodable file name."""
+    """Return a text without lone surrogates, such as those of an undecodable file name, which SQLite cannot store."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -154,6 +154,7 @@ def _word(value: Any) -> str | None:
     return utf8(value) if isinstance(value, str) else None
 
 
-def _number(value: Any) -> float | None:
+def number(value: Any) -> float | None:
+    """Return a number as a float; None for anything else, and for one that no time or duration has."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return float(value) if is_number and abs(value) < 1e15 else None

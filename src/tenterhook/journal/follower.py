@@ -1,8 +1,8 @@
-"""Reading what is new in the journal, from a cursor that can be stored.
+"""Reads new lines of the journal from a cursor that can be stored.
 
-A cursor is one `Position` for each segment. It survives rotation and retention: segments that are gone are dropped from
-it, and one that was replaced by another of the same name is read from its beginning. One in which lines were redacted
-is continued after the same line. A last line without its line break is left for the next read.
+A cursor is a `Position` for each segment. It survives rotation and retention: removed segments are dropped from it, and
+one that was replaced by another of the same name is read from its beginning. A segment in which lines were redacted is
+continued after the same line. A last line without a line break is left for the next read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Position(NamedTuple):
-    """How far a segment was read: its last line that was."""
+    """How far a segment was read: the last line that was read."""
 
     start: int  # bytes
     end: int
@@ -49,12 +49,12 @@ class Follower:
 
     @classmethod
     def from_now(cls, place: str) -> Follower:
-        """Return one that yields only what is appended from now on."""
+        """Return a follower that yields only lines appended from now on."""
         sizes = {name: _size(place, name) for name in segments.names(place)}
         return cls(place, {name: Position(size, size, digest(b"")) for name, size in sizes.items()})
 
     def lines(self) -> Iterator[segments.Line]:
-        """Yield the complete lines after the cursor, segment by segment; the cursor is behind each line it yields."""
+        """Yield the complete lines after the cursor, segment by segment; moves the cursor after each line."""
         present = segments.names(self.place)
         self.cursor = {name: position for name, position in self.cursor.items() if name in present}
         for name in present:
@@ -72,18 +72,18 @@ class Follower:
                 continue
 
     def unread(self) -> int:
-        """Return how many bytes there are after the cursor."""
+        """Return the number of bytes after the cursor."""
         sizes = {name: _size(self.place, name) for name in segments.names(self.place)}
         return sum(size - self.cursor[name].end if name in self.cursor else size for name, size in sizes.items())
 
     def _current(self, name: str, position: Position) -> Position | None:
-        """Return the position in a segment as it is now; None if the segment is another one."""
-        if self._holds(name, position):
+        """Return the position in the current state of a segment; None if the segment is another one."""
+        if self._is_current(name, position):
             return position
         return self._after_redaction(name, position) if self._resumes else None
 
     def _after_redaction(self, name: str, position: Position) -> Position | None:
-        """Return the position of the same line in a segment in which lines were redacted and are longer now."""
+        """Return the position of the same line in a segment with redacted lines, which are longer than before."""
         try:
             for line in segments.lines(self.place, name):
                 is_redacted = line.number == position.lines and segments.Closing.of(line.raw).was is not None
@@ -93,7 +93,7 @@ class Follower:
             pass
         return None
 
-    def _holds(self, name: str, position: Position) -> bool:
+    def _is_current(self, name: str, position: Position) -> bool:
         """Whether a segment still has the line that a position was taken from."""
         try:
             with segments.open_segment(self.place, name) as file:
@@ -105,7 +105,7 @@ class Follower:
 
 
 def load_cursor(stored: Any) -> dict[str, Position]:
-    """Return a cursor from its JSON; raise ValueError or TypeError for what is none.
+    """Return a cursor from its JSON. Raises `ValueError` or `TypeError` if it is not valid.
 
     Version 0.1 wrote `[end, lines]` in the uploader's file and `[start, end, digest]` in those of exports.
     """

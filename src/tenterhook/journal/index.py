@@ -1,6 +1,6 @@
 """The index of the journal, in SQLite; each reader updates it first.
 
-The index holds nothing that is not in the segments, and is built again when it is missing or broken.
+It contains nothing that is not in the segments, and is rebuilt if it is missing or broken.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ create index runs_record on runs (record);
 
 
 class Index:
-    """Queries over the journal."""
+    """The index of one journal, for queries."""
 
     def __init__(self, place: str | None = None) -> None:
         self.place = place or places.journal()
@@ -50,10 +50,10 @@ class Index:
         self._database = self._open()
 
     def _open(self, *, rebuild: bool = False) -> sqlite3.Connection:
-        """Return the database; one in memory if the file cannot be used."""
+        """Open the database; if the file cannot be used, one in memory."""
         try:
             places.make_private(os.path.dirname(self._file))
-            with Lock(self._file + ".lock"):  # two processes do not create it at the same time
+            with Lock(self._file + ".lock"):  # against two processes creating it at the same time
                 try:
                     if not rebuild:
                         return self._connect(self._file)
@@ -70,11 +70,11 @@ class Index:
         _remove(self._file)
 
     def _connect(self, file: str) -> sqlite3.Connection:
-        """Connect to a database; its tables are created, or replaced if they are of another version or journal."""
+        """Connect to a database, and create its tables, also if it has those of another version or journal."""
         database = sqlite3.connect(file, timeout=30, isolation_level=None)
         try:
             database.execute("pragma journal_mode = wal")
-            database.execute("pragma synchronous = off")  # what a crash loses is built again
+            database.execute("pragma synchronous = off")  # what a crash loses is rebuilt
             (version,) = database.execute("pragma user_version").fetchone()
             kept = database.execute("select name from sqlite_master where name = 'about'").fetchone()
             whose = database.execute("select place from about").fetchone() if kept else None
@@ -91,7 +91,7 @@ class Index:
         return database
 
     def _query(self, query: str, values: Sequence[Any]) -> list[Any]:
-        """Return the rows of a query; an index that turns out to be broken is built again."""
+        """Return the rows of a query; rebuilds the index if it turns out to be broken."""
         try:
             return self._database.execute(query, values).fetchall()
         except sqlite3.Error as error:
@@ -99,7 +99,7 @@ class Index:
             return self._database.execute(query, values).fetchall()
 
     def _rebuild(self, error: sqlite3.Error) -> None:
-        """Build a broken index again; raise the error if the database is only locked."""
+        """Rebuild a broken index. Raises the error if the database is only locked."""
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise error
         self._database.close()
@@ -110,7 +110,7 @@ class Index:
         """Add the records that were appended since the last update."""
         try:
             self._add_new_lines()
-        except sqlite3.Error as error:  # broken, or with other tables than its version says
+        except sqlite3.Error as error:  # broken, or its tables are not those of its version
             self._rebuild(error)
 
     def _add_new_lines(self) -> None:
@@ -147,7 +147,7 @@ class Index:
     def records(
         self, wanted: Wanted, *, last: int | None = None, after: int = 0
     ) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield records with their numbers, oldest first; only the `last` ones if given."""
+        """Yield matching records with their numbers, oldest first: the `last` ones, or those `after` a number."""
         where, values = _where(wanted)
         order = "order by time desc, id desc limit ?" if last is not None else "order by time, id"
         chosen = f"select id, segment, start, length, time from records where {where} and id > ? {order}"
@@ -170,7 +170,7 @@ class Index:
     def runs(self, wanted: Wanted) -> list[tuple[Any, ...]]:
         """Return (hook, source, event, outcome, meaning, decision, shadow, duration, time, changes, tells) of each run.
 
-        Oldest first. `changes`: it modified the input or output; `tells`: it had a message for the model or the person.
+        Oldest first. `changes`: it modified the input or output; `tells`: it had a message for the model or the user.
         """
         where, values = _where(wanted._replace(hook=None, shadow=False))
         of_run = conditions(wanted).run
@@ -193,7 +193,7 @@ class Index:
 
 
 def delete() -> None:
-    """Delete the index; the next reader builds it again."""
+    """Delete the index; the next reader rebuilds it."""
     if os.path.isdir(os.path.dirname(_file())):
         with Lock(_file() + ".lock"):
             _remove(_file())

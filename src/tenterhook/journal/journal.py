@@ -1,4 +1,4 @@
-"""The journal as a process writes it. Modules are imported when they are needed, or while hooks run."""
+"""The journal, for writing. Modules are imported when they are needed, or while hooks run."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 class Journal:
     """Appends records. `by` is the caller: trigger, library, agent, or the name of the agent that ran `dispatch`."""
 
-    _told = False  # once in a process
+    _told = False  # whether a failure was logged: once per process
 
     def __init__(self, by: str, *, tells: bool = True) -> None:
-        """`tells`: whether a failure is logged; not where an agent reads stderr as a reason."""
+        """`tells`: whether failures are logged, which must not be if an agent reads stderr as a reason."""
         self.by = by
         self._tells = tells
         self._directory = places.journal()
@@ -33,7 +33,7 @@ class Journal:
             pass
 
     def add(self, event: Event, verdict: Verdict, waited_ms: float) -> None:
-        """Append a verdict. Never raises: a verdict stands even if it cannot be recorded."""
+        """Append a verdict. Never raises: the verdict must not depend on whether it can be recorded."""
         try:
             from . import records, settings, writer
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 SCHEMA = 1
 CANARY = "tenterhook-canary"  # the hook of `doctor --live`: recorded, but in no statistics
 _MAX_OUTPUT = 2000  # characters of each stream of a hook: the first of stdout, the last of stderr
-_MAX_ASYNC_OUTPUT = 4096  # the same of an asynchronous one
-_MARGIN = 8192  # characters beyond that are redacted, too: a secret that is cut is not recognized
+_MAX_ASYNC_OUTPUT = 4096  # the same for an asynchronous hook
+_MARGIN = 8192  # characters beyond the limit that are redacted too, since a secret that is cut is not recognized
 _MAX_FIELDS = 256 * 1024  # characters of an event's fields
 
 REDACTED, FULL, NONE = "redacted", "full", "none"
@@ -69,7 +69,7 @@ def encoded(value: Any) -> str:
 
 
 def of_approval(request: Request, answer: Answer | None, *, by: str, waited_ms: float, payloads: str) -> dict[str, Any]:
-    """Return the record of a request and its answer; None if it was withdrawn."""
+    """Return the record of a request and its answer, which is None if the request was withdrawn."""
     shown = _Shown(payloads)
     call = request.call
     decision = "none" if answer is None else "approve" if answer.approved else "deny"
@@ -113,7 +113,7 @@ _MEANINGS = {"none": "no_decision", "allow": "allowed", "approve": "approved", "
 
 
 class _Shown:
-    """Removes from values what `payloads` does not allow to be stored; `what` says whether anything was removed."""
+    """Removes from values what the setting `payloads` does not allow to store; `what` tells what was done."""
 
     def __init__(self, payloads: str) -> None:
         self._payloads = payloads
@@ -134,7 +134,7 @@ class _Shown:
         """Return the fields of an event that may be stored; large ones are left out if there is too much."""
         if self._payloads == REDACTED:
             whole = encoded(fields)
-            if len(whole) <= _MAX_FIELDS and not could_hold_secret(whole):  # mostly
+            if len(whole) <= _MAX_FIELDS and not could_hold_secret(whole):  # the common case
                 return fields
         is_cut = self._payloads != NONE and _size(fields) > _MAX_FIELDS
         if is_cut:  # before the slow search for secrets
@@ -145,11 +145,11 @@ class _Shown:
         return kept
 
     def output(self, output: Any, limit: int) -> Any:
-        """Return a replaced output; of one that is too large, the beginning of its text."""
+        """Return a replaced output as stored; if it is too large, the beginning of its text."""
         return self.value(output) if _size(output) <= limit else self.beginning(light_json.text(output), limit)
 
     def text(self, text: str | None) -> str | None:
-        """Return a text of a hook, which may repeat its payload."""
+        """Return a hook's text as stored; it may repeat the payload."""
         if text is None or self._payloads == FULL:
             return text
         return None if self._payloads == NONE else redacted(text)
@@ -172,7 +172,7 @@ class _Shown:
 
 
 def _size(value: Any) -> int:
-    """Return about how many characters a plain value takes."""
+    """Return the approximate number of characters of a plain value."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, dict):
@@ -216,7 +216,7 @@ _SUBJECTS = ("prompt", "command", *PATHS, "pattern", "url", "error", "message") 
 
 
 class Subject(NamedTuple):
-    """The most telling field of an event."""
+    """The field of an event that tells most about it."""
 
     key: str
     value: Any
@@ -228,7 +228,7 @@ class Subject(NamedTuple):
 
 
 def subject(record: Mapping[str, Any]) -> Subject | None:
-    """Return what an event was about; None if its payload was not stored or does not say."""
+    """Return the most telling field of a recorded event; None if there is none, or the payload was not stored."""
     fields = record.get("fields")
     if not isinstance(fields, dict):
         return None

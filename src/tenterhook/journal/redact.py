@@ -1,10 +1,10 @@
-"""Redaction of lines that are already in the journal, so that the chain can still be verified.
+"""Redacts lines that are already in the journal, so that the chain can still be verified.
 
 A redaction record is appended first: which lines, their hashes before and after, when and by whom. Then each segment
-with such lines is replaced. The line after a redacted one still continues its original hash, which the redacted one has
-in `redacted`. If it is interrupted, `log verify` says that it is incomplete, and doing it again completes it.
+with such lines is replaced. The line after a redacted one still contains its original hash, which the redacted line
+keeps in `redacted`. If this is interrupted, `log verify` reports it, and running it again completes it.
 
-A redacted line is longer than the original: a `Position` after it no longer fits, so readers notice.
+A redacted line is longer than the original, so that a stored `Position` no longer fits and readers notice the change.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from .redacted_records import StoredRedactor
 
 _LOCK_TIMEOUT = 30.0  # seconds
-_PADDED_TO = 256  # bytes: the length of a line tells little about that of a long secret
+_PADDED_TO = 256  # bytes, so that a line's length reveals little about the length of a secret
 
 
 class Redacted(NamedTuple):
-    """A line of the journal, and what it is replaced by."""
+    """A line of the journal, and the line that replaces it."""
 
     line: segments.Line
     new: bytes
-    texts: int  # how many were replaced
+    texts: int  # the number of texts that were redacted
     was: str = ""  # the hashes for the redaction record; empty if the line was edited or is incomplete
     now: str = ""
 
 
 class Redaction:
-    """One redaction of a journal: find the lines, then replace them."""
+    """One redaction of a journal: finds the lines, then replaces them."""
 
     def __init__(self, place: str, redactor: StoredRedactor) -> None:
         self._place = place
@@ -49,7 +49,7 @@ class Redaction:
         return os.path.isdir(self._place)
 
     def lines(self) -> list[Redacted]:
-        """Return the lines to be redacted. Segments that are unchanged since the last call are not read again."""
+        """Return the lines to redact. Segments that have not changed since the last call are not read again."""
         found: list[Redacted] = []
         for name in segments.names(self._place):
             try:
@@ -68,8 +68,8 @@ class Redaction:
         return [each for each in redacted if each is not None]
 
     def run(self) -> list[Redacted]:
-        """Redact the lines, and return them. Raises `OSError`; what is not done then is done by the next run."""
-        self.lines()  # before the lock is taken, for which agents wait
+        """Redact the lines, and return them. Raises `OSError` if interrupted; the next run completes it."""
+        self.lines()  # read before taking the lock, which agents wait for
         with writer.Locked(self._place, _LOCK_TIMEOUT) as journal:
             self._remove_leftovers()
             found = self.lines()
@@ -80,7 +80,7 @@ class Redaction:
             index.delete()
             for name in dict.fromkeys(each.line.segment for each in found):
                 self._replace(name, {each.line.number: each.new for each in found if each.line.segment == name})
-        index.delete()  # a reader may have begun it again meanwhile
+        index.delete()  # a reader may have rebuilt it meanwhile
         return found
 
     def _replace(self, name: str, new: dict[int, bytes]) -> None:
@@ -89,11 +89,11 @@ class Redaction:
             with segments.open_segment(self._place, name) as file:
                 about = os.fstat(file.fileno())
                 lines = file.readlines()
-        except FileNotFoundError:  # removed by retention, as the record began a segment
+        except FileNotFoundError:  # removed by retention, when the redaction record began a new segment
             return
         content = b"".join(new.get(number, line) for number, line in enumerate(lines, start=1))
         places.replace_file(path, content, sync=True)
-        os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))  # by which retention goes
+        os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))  # retention uses the file's time
 
     def _remove_leftovers(self) -> None:
         """Remove what an interrupted redaction has left."""
@@ -119,9 +119,9 @@ def _record(found: list[Redacted]) -> dict[str, object]:
 
 
 def redacted_line(line: segments.Line, redactor: StoredRedactor) -> Redacted | None:
-    """Return a line without secrets, or None if it has none.
+    """Return a line with its secrets redacted, or None if it has none.
 
-    One that was edited, or is incomplete, still is afterwards: `log verify` finds it as before.
+    An edited or incomplete line remains so: `log verify` reports it as before.
     """
     before = redactor.count
     closing = segments.Closing.of(line.raw)
@@ -145,7 +145,7 @@ def redacted_line(line: segments.Line, redactor: StoredRedactor) -> Redacted | N
 
 
 def _redacted_body(line: segments.Line, closing: segments.Closing, redactor: StoredRedactor) -> bytes | None:
-    """Return the line up to `redacted` or `prev` without secrets, or None if it has none."""
+    """Return the line up to `redacted` or `prev` with its secrets redacted, or None if it has none."""
     record = line.record
     if record is None:  # nested too deeply
         body = line.raw[: line.raw.rindex(b', "prev": "')]
@@ -164,5 +164,5 @@ def _redacted_text(raw: bytes, redactor: StoredRedactor) -> bytes | None:
 
 
 def _padding(old: int, new: int) -> bytes:
-    """Return blanks that make a line longer than it was, if it is not."""
+    """Return the blanks that make a redacted line longer than the original; none if it already is."""
     return b"" if new > old else b" " * ((old // _PADDED_TO + 1) * _PADDED_TO - new)

@@ -1,4 +1,4 @@
-"""Redaction of records that are already stored: a text that a person names, or what today's rules find."""
+"""Redacts stored records: a text that the user names, or what the current rules find."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .segments import ABOUT_JOURNAL
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-SHORTEST = 4  # characters of a text to be redacted: shorter ones are part of too much else
+SHORTEST = 4  # characters of a text to redact: shorter ones occur in too many other texts
 KINDS = re.compile(r"[a-z0-9 .]{1,30}")
 
 _MARKS = re.compile(MARKS)
-# Of the format itself, in records and runs: never redacted.
+# Keys of the format itself, in records and runs, whose values are never redacted.
 _FORMAT = frozenset(
     (
         *("schema", "type", "time", "event", "payload", "decision", "waited_ms", "outcome", "meaning", "duration_ms"),
@@ -35,18 +35,18 @@ _NAMES = frozenset(
 class StoredRedactor(Protocol):
     """Redacts plain values."""
 
-    kept: frozenset[str]  # keys of records and runs of which the values are left alone
+    kept: frozenset[str]  # keys of records and runs whose values are left as they are
 
     @property
     def count(self) -> int:
-        """How many texts were replaced."""
+        """The number of texts that were replaced."""
 
     def redacted(self, value: Any) -> Any:
-        """Return a plain value without secrets; the same object if it has none."""
+        """Return a plain value with its secrets redacted; the same object if it has none."""
 
 
 class ByRules:
-    """Redacts what the rules of `basics/redaction` find; names are left alone, as when a record is written."""
+    """Redacts what the rules of `basics/redaction` find, except in names, as when a record is written."""
 
     kept = _FORMAT | _NAMES
 
@@ -62,7 +62,7 @@ class ByRules:
 
 
 class ByText:
-    """Redacts one text, also where it is escaped as in JSON or percent-encoded, in values and in keys."""
+    """Redacts one text in values and keys, also if it is escaped as in JSON or percent-encoded."""
 
     kept = _FORMAT
 
@@ -85,7 +85,7 @@ class ByText:
         return self._new_mark() if is_it else value
 
     def is_in(self, text: str) -> bool:
-        """Return whether a text has the one to be redacted, outside of marks."""
+        """Whether a text contains the one to redact, outside of marks."""
         return any(found[1] is None for found in self._expression.finditer(text))
 
     def _fields(self, value: dict[str, Any]) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class ByText:
 
 
 def _forms(text: str) -> Iterator[str]:
-    """Yield expressions for a text as it is, within JSON, within JSON within JSON, and percent-encoded."""
+    """Yield expressions for a text as it is, in JSON, in JSON inside JSON, and percent-encoded."""
     encoded = text.encode("utf-8", "surrogatepass")
     for percent in (quote(encoded, safe=""), quote(encoded), quote_plus(encoded)):
         yield re.sub("%[0-9A-F]{2}", lambda found: f"(?i:{found[0]})", re.escape(percent))
@@ -119,7 +119,7 @@ def _forms(text: str) -> Iterator[str]:
 
 
 def redacted_record(record: dict[str, Any], redactor: StoredRedactor) -> dict[str, Any]:
-    """Return a record without secrets; the same object if it has none."""
+    """Return a record with its secrets redacted; the same object if it has none."""
     if record.get("type") in ABOUT_JOURNAL:
         return record
     changed = {key: _redacted_field(key, value, redactor) for key, value in record.items()}
@@ -142,7 +142,7 @@ def _redacted_field(key: str, value: Any, redactor: StoredRedactor) -> Any:
 
 
 def is_redaction_of(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
-    """Return whether a record is another one in which nothing but texts were replaced by marks."""
+    """Whether a record equals another one, except for texts that were replaced by marks."""
     if not _have_same_format(old, new):
         return False
     runs = [each.get("runs") for each in (old, new)]
@@ -160,7 +160,7 @@ def _have_same_format(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 
 
 def _is_redacted(old: Any, new: Any) -> bool:
-    """Return whether a value is another one with marks."""
+    """Whether a value equals another one, except for texts that were replaced by marks."""
     if isinstance(old, dict) and isinstance(new, dict):
         pairs = list(zip(old.items(), new.items(), strict=False))
         return len(old) == len(new) and all(

@@ -1,4 +1,4 @@
-"""Retention: old segments are removed, and a checkpoint records which, so that the chain can still be verified."""
+"""Removes old segments; a checkpoint records which, so that the chain can still be verified."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def delete_old(place: str) -> None:
 
 
 def _head(place: str, name: str) -> str | None:
-    """Return the hash that the segment after this one continues: that of a redacted line is the original one."""
+    """Return the hash of a segment's last line, which the next segment continues; the one before any redaction."""
     closings = [segments.Closing.of(line.raw) for line in segments.lines(place, name)]
     return next((each.was or each.claimed for each in reversed(closings) if each.claimed), None)
 
 
 def _redactions_of_asides(place: str, names: list[str], asides: list[str]) -> list[dict[str, Any]]:
-    """Return the records of redactions in segments that go, about segments written aside that stay."""
+    """Return redaction records of the segments to remove that concern remaining segments written aside."""
     staying = [name for name in segments.names(place) if name.startswith("aside-") and name not in asides]
     found: list[dict[str, Any]] = []
     for line in (line for name in names for line in segments.lines(place, name)) if staying else ():
@@ -57,7 +57,7 @@ def _without_chain(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _old_asides(place: str, oldest_kept: float) -> list[str]:
-    """Return the old ones of the segments that were written aside, which are in no chain."""
+    """Return the old segments among those written aside, which are not in the chain."""
     found = [name for name in os.listdir(place) if name.startswith("aside-") and name.endswith(".jsonl")]
     return [name for name in found if os.lstat(os.path.join(place, name)).st_mtime < oldest_kept]
 

@@ -1,4 +1,4 @@
-"""Reading the segments of the journal line by line, and verifying the chain of their hashes."""
+"""Reads the segments of the journal line by line, and verifies the chain of their hashes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 _HASH = b', "hash": "'
-_REDACTED = b', "redacted": {"was": "'  # what a redacted line has before `prev`
+_REDACTED = b', "redacted": {"was": "'  # in a redacted line, before `prev`
 _REDACTION = b'{"schema": 1, "type": "redaction", '
 _MARK = b"[redacted"
 ABOUT_JOURNAL = ("segment", "checkpoint", "redaction")  # types of records without payloads, which are never redacted
@@ -42,7 +42,7 @@ class Line(NamedTuple):
 
 
 class IntegrityFinding(NamedTuple):
-    """A change of the journal after it was written."""
+    """Evidence that the journal was changed after it was written."""
 
     segment: str
     line: int
@@ -50,7 +50,7 @@ class IntegrityFinding(NamedTuple):
 
 
 class RedactionEntry(NamedTuple):
-    """A line that was redacted, as a redaction record of the journal says it."""
+    """A redacted line, according to a redaction record of the journal."""
 
     segment: str
     line: int
@@ -78,7 +78,7 @@ def names(place: str) -> list[str]:
 
 
 def lines(place: str, segment: str, start: int = 0, number: int = 1) -> Iterator[Line]:
-    """Yield the lines of a segment from a byte on; the last may be incomplete, without its line break."""
+    """Yield the lines of a segment from a byte on; the last one may be incomplete, without a line break."""
     with open_segment(place, segment) as file:
         yield from _read_lines(segment, file, start, number)
 
@@ -96,7 +96,7 @@ class NoSegment(OSError):
 
 
 def open_segment(place: str, segment: str) -> BinaryIO:
-    """Open a segment for reading. Raise `NoSegment` if it is a pipe, a directory or a link."""
+    """Open a segment for reading. Raises `NoSegment` if it is not a regular file."""
     try:
         descriptor = os.open(os.path.join(place, segment), _FLAGS)
     except FileNotFoundError:
@@ -120,7 +120,7 @@ class Verified(NamedTuple):
 
 
 def verify(place: str, anchor: Mapping[str, Head] | None = None) -> Verified:
-    """Verify every line. Only an anchor shows that the end of the last segment was cut off."""
+    """Verify every line. Only with an anchor is it noticed if the end of the last segment was cut off."""
     chain = _verified(place, anchor or {})
     if chain.is_incomplete:  # interrupted, or under way
         try:
@@ -165,7 +165,7 @@ def redactions_in(found: Iterable[Line]) -> Iterator[RedactionEntry]:
 
 
 def is_redaction(line: Line) -> bool:
-    """Return whether a line is a redaction record, and as it was written."""
+    """Whether a line is a valid redaction record that was not edited."""
     closing = Closing.of(line.raw) if line.raw.startswith(_REDACTION) else None
     if closing is None or not closing.is_true or closing.was:
         return False
@@ -180,7 +180,7 @@ def is_redaction(line: Line) -> bool:
 
 
 def _open_all(place: str) -> list[tuple[str, BinaryIO | None]]:
-    """Open every segment at once: one that is removed in the meantime can still be read."""
+    """Open all segments at once, so that one that is removed meanwhile can still be read."""
     while True:
         found: list[tuple[str, BinaryIO | None]] = []
         try:
@@ -214,9 +214,8 @@ class _Chain:
         self.records = 0
         self.redacted: list[RedactionEntry] = []
         self.is_incomplete = False
-        self._redactions: dict[
-            tuple[str, str], list[RedactionEntry]
-        ] = {}  # by segment and original hash, the latest last
+        # by segment and original hash, the latest last
+        self._redactions: dict[tuple[str, str], list[RedactionEntry]] = {}
         for each in redactions:
             self._redactions.setdefault((each.segment, each.was), []).append(each)
         self._unseen = dict(self._redactions)
@@ -243,7 +242,7 @@ class _Chain:
                     expected = frozenset()  # its hash is unknown
                 elif _HASH in line.raw:
                     self.find(name, line.number, "cut off: its end is missing")
-                # else its writer was killed while it wrote, before the verdict was given
+                # otherwise its writer was killed while writing, before it gave the verdict
                 continue
             if not each.is_true:
                 self.find(name, line.number, "edited: its hash is not that of its text")
@@ -277,7 +276,7 @@ class _Chain:
         return frozenset((original,))
 
     def check_redactions(self) -> None:
-        """Check that lines that were redacted are there, unless a checkpoint accounts for them."""
+        """Check that the redacted lines exist, unless a checkpoint accounts for them."""
         is_there = {(each.segment, each.line) for each in self.findings}
         for *_, last in self._unseen.values():
             if not self._is_old(last.segment) and (last.segment, last.line) not in is_there:
@@ -291,7 +290,7 @@ class _Chain:
         return any(number <= through for through in self._checkpoints) if number else name in self._removed_asides
 
     def _expected(self, name: str, number: int, header: dict[str, Any] | None, prev: str) -> frozenset[str]:
-        """Return the hashes of which a segment's first line must name one; an empty set if any is valid."""
+        """Return the hashes of which a segment's first line must continue one; an empty set if any is valid."""
         has_header = header is not None and header.get("type") == "segment" and header.get("number") == number
         if not has_header:
             self.find(name, 1, "removed or edited: the header of the segment is missing")
@@ -347,7 +346,7 @@ class _Chain:
 
 
 def _not_a_redaction(line: Line) -> str | None:
-    """Return what shows that `log redact` did not write a line that is said to be redacted; None if nothing does."""
+    """Return why a line that is marked as redacted cannot be from `log redact`, or None."""
     if _MARK not in line.raw:
         return "rewritten: it is said to be redacted, and nothing in it is marked"
     if (line.record or {}).get("type") in ABOUT_JOURNAL:
@@ -363,7 +362,7 @@ def _out_of_order(place: int, follows: int | None) -> str:
 
 
 def redacted_mark(was: str) -> bytes:
-    """Return what stands before `prev` in a redacted line, of which the original had this hash."""
+    """Return the field before `prev` in a redacted line, whose original had this hash."""
     return _REDACTED + was.encode() + b'"}'
 
 
@@ -395,5 +394,5 @@ class Closing(NamedTuple):
 
 
 def is_ours(line: Line) -> bool:
-    """Return whether a line ends with a hash, as all of the journal's do."""
+    """Whether a line ends with a hash, as all lines of the journal do."""
     return Closing.of(line.raw).claimed is not None

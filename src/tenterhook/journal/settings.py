@@ -1,4 +1,4 @@
-"""`[journal]` in the person's `config.toml`: what of an event is stored, and for how long.
+"""`[journal]` in the user's `config.toml`: what of an event is stored, and for how long.
 
 A process that an agent waits for does not parse TOML: the settings are cached with the file's signature.
 """
@@ -18,12 +18,12 @@ _DEFAULTS: dict[str, Any] = {"payloads": REDACTED, "keep_days": 90, "keep_mb": 2
 
 
 def payloads(file: str) -> str:
-    """Return what of payloads is stored: redacted, full or none."""
+    """Return how payloads are stored: redacted, full or none."""
     return str(read(file)["payloads"])
 
 
 def read(file: str) -> dict[str, Any]:
-    """Return the settings; the default for one that is missing or invalid."""
+    """Return the settings, with defaults for those that are missing or invalid."""
     if not os.access(file, os.F_OK):  # the usual case; a `stat` that fails takes four times as long
         return _DEFAULTS
     signature = private_files.signature(file)

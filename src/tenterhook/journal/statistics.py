@@ -40,7 +40,7 @@ class HookFigures(NamedTuple):
     no_decision: int
     would_block: int  # in shadow mode, or at an event that cannot be blocked
     changed_input: int
-    told: int  # runs with a message for the model or the person
+    told: int  # runs with a message for the model or the user
     shadow: bool
     p50_ms: float
     p95_ms: float
@@ -101,7 +101,7 @@ def _figures(rows: list[tuple[Any, ...]], span: tuple[float, float], budgets: Ma
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
-    """Return the smallest value that this share of the values does not exceed; 0 without values."""
+    """Return the smallest value that is at least as large as this share of the values; 0 without values."""
     return ordered[max(math.ceil(len(ordered) * share), 1) - 1] if ordered else 0.0
 
 

@@ -1,8 +1,8 @@
-"""Appending to the journal: one write for each verdict, before the answer is given.
+"""Appends to the journal: one write for each verdict, before the answer is given.
 
-The lines are in segments, `000001.jsonl` and on. Each ends with its own hash, which covers the hash of the line
-before it; a segment's first line continues from the last of the segment before. A process appends with the lock held,
-for which it does not wait long; no error here changes a verdict.
+The lines are in segments, `000001.jsonl` and on. Each ends with its own hash, which covers the hash of the line before
+it; a segment's first line continues from the last line of the segment before. A process appends while holding a lock,
+for which it does not wait long. No error here changes a verdict.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _END_OF_LINE = len(', "hash": "') + 32 + len('"}\n')
 
 
 def digest(line: bytes) -> str:
-    """Return the hash that a line ends with, of everything before it in the line."""
+    """Return the hash that a line ends with; it covers everything before it in the line."""
     return blake2b(line, digest_size=16).hexdigest()
 
 
@@ -46,11 +46,11 @@ def append(place: str, record: Mapping[str, Any]) -> None:
 
 
 class _Gone(Exception):
-    """The journal that is open was removed."""
+    """The open journal was removed."""
 
 
 def _append_to(opened: _Opened, body: bytes) -> None:
-    if not processes.acquire(opened.lock, _LOCK_TIMEOUT, posix=True):  # written aside, in a segment of its own
+    if not processes.acquire(opened.lock, _LOCK_TIMEOUT, posix=True):  # write the line to a segment of its own
         name = os.path.join(opened.place, f"aside-{os.getpid()}-{os.urandom(4).hex()}.jsonl")
         _write_line(name, _header(0, START), START)
         _write_line(name, body, head_of(name) or START)
@@ -86,7 +86,7 @@ class Locked:
         return self
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """Append a record; it is on the disk when this returns."""
+        """Append a record and wait until it is on the disk."""
         self._opened.append(records.encoded(record).encode())
         self._opened.sync()
 
@@ -96,7 +96,7 @@ class Locked:
 
 
 def check_writable(place: str) -> None:
-    """Raise the OSError that would prevent a record from being appended, without appending one."""
+    """Raise the `OSError` that appending a record would raise, without appending one."""
     _Opened(place).close()
     newest = os.path.join(place, segment_name(max(last_number(place), 1)))
     probe = os.path.join(place, f"probe-{os.getpid()}")
@@ -130,10 +130,10 @@ class _Opened:
             assert size is not None
         line, head = closed(body, self._head)
         _write(self._segment, line, size)
-        self._head, self._size = head, size + len(line)  # only now: a line that was not written has no follower
+        self._head, self._size = head, size + len(line)  # not before the line is written
 
     def _current(self) -> int | None:
-        """Return the size of the segment, or None if it is not the one to append to or ends in the middle of a line."""
+        """Return the size of the open segment; None if another is to be appended to, or it ends in a partial line."""
         if self._segment < 0:
             return None
         found = os.fstat(self._segment)
@@ -148,18 +148,18 @@ class _Opened:
         return found.st_size
 
     def _check(self) -> None:
-        """Raise `_Gone` if the lock was removed: it no longer excludes other processes."""
+        """Raise `_Gone` if the lock's file was removed, as it no longer excludes other processes."""
         if not os.fstat(self.lock).st_nlink:
             raise _Gone
 
     def _find_segment(self) -> None:
-        """Open the newest segment, or a new one if it is full, ends in the middle of a line, or there is none."""
+        """Open the newest segment; begin a new one if it is full, ends in a partial line, or there is none."""
         if self._segment >= 0:
             os.close(self._segment)
             self._segment = -1
         number = last_number(self.place)
         segment = os.path.join(self.place, segment_name(number))
-        while number and _is_empty(segment):  # its writer had a full disk, or was killed: begin it again
+        while number and _is_empty(segment):  # the disk was full, or the writer was killed: begin it again
             number -= 1
             segment = os.path.join(self.place, segment_name(number))
         head = head_of(segment) if number else None
@@ -205,14 +205,14 @@ def append_locked(place: str, record: Mapping[str, Any]) -> None:
 
 
 def begin_segment(place: str, number: int, head: str) -> None:
-    """Write the header of a segment after the one that ends with this hash, and remove old segments."""
+    """Write the header of the segment after the one that ends with the hash `head`, and remove old segments."""
     _write_line(os.path.join(place, segment_name(number)), _header(number, head), head)
     if number > 1:
         from . import retention
 
         try:
             retention.delete_old(place)
-        except Exception:  # noqa: BLE001, S110  # the record that is to be written matters more
+        except Exception:  # noqa: BLE001, S110  # retention must not prevent the record from being written
             pass
 
 
@@ -262,7 +262,7 @@ def _is_empty(segment: str) -> bool:
 
 
 def end_of(segment: str) -> str | None:
-    """Return the hash of the last complete line of a segment, which may end in the middle of another."""
+    """Return the hash of a segment's last complete line; None if there is no such line."""
     head = head_of(segment)
     if head is not None:
         return head
@@ -289,7 +289,7 @@ def _ending(end: bytes) -> str | None:
 
 
 def closed(body: bytes, head: str) -> tuple[bytes, str]:
-    """Return a record as the line that follows the one with this hash, and the line's own hash."""
+    """Return a record as the line after the one with the hash `head`, and the line's own hash."""
     open_line = b'%b, "prev": "%b"' % (body[:-1], head.encode())
     own = digest(open_line)
     return b'%b, "hash": "%b"}\n' % (open_line, own.encode()), own
@@ -310,18 +310,18 @@ def _write(descriptor: int, line: bytes, size: int) -> None:
         os.ftruncate(descriptor, size)
         raise
     if written != len(line):
-        os.ftruncate(descriptor, size)  # a full disk: no incomplete line stays
+        os.ftruncate(descriptor, size)  # a full disk: leave no partial line
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 class _Threads:
-    """The lock between the threads of this process, which the lock file does not exclude from each other."""
+    """The lock between the threads of this process; the lock file only excludes other processes."""
 
     def __init__(self) -> None:
         self.lock = allocate_lock()
 
     def reset(self) -> None:
-        """After a fork: another thread may have held the lock, and that of the file is not inherited."""
+        """Start anew after a fork: another thread may have held this lock, and the file's is not inherited."""
         self.lock = allocate_lock()
         for opened in _OPENED.values():
             opened.close()

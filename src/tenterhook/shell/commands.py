@@ -1,4 +1,4 @@
-"""What a line is read as: the commands it would run, and notes."""
+"""The result of reading a line: the commands it would run, and notes."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class ShellCommand(NamedTuple):
     shown: str  # the part of the line that it comes from, shortened
     upstream: Collection[list[str]]  # the words of the commands whose output it reads
     span: Span | None = None  # start and end of that part in the line, if it is literally there
-    # no variable, substitution, pattern, brace or input decided its words, assignments or redirections
+    # its words, assignments and redirections do not depend on variables, substitutions, patterns, braces or input
     is_certain: bool = False
     assignments: tuple[tuple[str, str], ...] = ()  # set for this command only, or by a line of assignments
-    contained: bool = False  # in a container, whose paths are not those of this machine, but for the mounts
+    contained: bool = False  # in a new container, whose paths are not those of this machine, except for the mounts
     mounts: tuple[tuple[str, str], ...] = ()  # of (path in the container, path here)
-    is_remote: bool = False  # on another machine, or in a container that is there already: `ssh`, `docker exec` …
+    is_remote: bool = False  # on another machine, or in an existing container: `ssh`, `docker exec` …
     through: tuple[str, ...] = ()  # the programs that run it, outermost first: sudo, env …
-    unset: tuple[str, ...] = ()  # variables without a value, which are taken for empty here
+    unset: tuple[str, ...] = ()  # variables without a value, which are assumed to be empty here
     inputs: tuple[str, ...] = ()  # the files of its redirections for input
 
     @property
@@ -42,7 +42,7 @@ class ShellCommand(NamedTuple):
 
 
 class ReadingNote(NamedTuple):
-    """Something about the line that is no single command.
+    """A finding about the line that does not belong to a single command.
 
     `kind` is `unreadable`, `fork-bomb`, `run-download`, `run-decoded` (either with `-directly` if the code is a file
     that is started by its path).
@@ -57,16 +57,16 @@ class Reading(NamedTuple):
 
     commands: list[ShellCommand]
     notes: list[ReadingNote]
-    code: Collection[str] = ()  # texts that interpreters inside the line run, as far as they are known
+    code: Collection[str] = ()  # known texts that interpreters in the line run
 
     @property
     def is_complete(self) -> bool:
-        """Whether the line was understood to its end. `commands` has what was understood before that."""
+        """Whether the line was understood to its end. If not, `commands` has those before that place."""
         return not any(note.kind == "unreadable" for note in self.notes)
 
 
 def shortened(text: str) -> str:
-    """Return a part of a line as it is shown."""
+    """Return a part of a line for display: decoded, on one line, cut off."""
     text = " ".join(decoded(text[: 4 * LONGEST_SHOWN]).split())
     for mark in UNKNOWNS:
         text = text.replace(mark, "…")

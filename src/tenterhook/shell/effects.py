@@ -1,6 +1,6 @@
-"""Which paths a command deletes, writes, moves away or changes the mode of.
+"""Which paths a command deletes, writes, moves, or changes the mode of.
 
-`_PROGRAMS` has a synopsis for each program, as in `wrappers`, in which options and operands say what happens to them:
+`_PROGRAMS` has a synopsis for each program, as in `wrappers`, which tells what happens to options and operands:
 
     rm            the subcommand, in lower case
     -ab --name    options with a value: letters, names
@@ -39,26 +39,26 @@ class PathEffect(NamedTuple):
 
 
 def effects(command: ShellCommand) -> list[PathEffect]:
-    """Return what a command does to paths, its redirections included."""
+    """Return what a command does to paths, including its redirections."""
     return [PathEffect("write", target) for _, target in command.redirects if target] + of_words(command.words)
 
 
 def of_words(words: list[str]) -> list[PathEffect]:
-    """Return what a program does to paths that is given these arguments."""
+    """Return what a program does to paths; `words` are its name and arguments."""
     known = _PROGRAMS.get(program(words[0]), ()) if words else ()
     return [each for each in (_by_rows(words, known) if isinstance(known, str | tuple) else known(words)) if each.path]
 
 
-# Programs that change a path only if an option or their script says so.
+# Programs that change paths only because of an option or their script.
 _READING = frozenset(
     "find sed perl ruby yq awk gawk mawk nawk curl uniq xxd git sort tree openssl gpg iconv pandoc".split()
 )
 
 
 def by_option(words: list[str]) -> list[PathEffect]:
-    """Return what a program that is known for reading, or for other work, does to paths by its options."""
+    """Return what a program that usually only reads does to paths because of its options or script."""
     found = of_words(words) if program(words[0]) in _READING else []
-    is_git = program(words[0]) == "git"  # `git rm` and `git mv` say what they do
+    is_git = program(words[0]) == "git"  # not `git rm` and `git mv`, whose names tell what they do
     return [] if is_git and any(effect.kind != "write" for effect in found) else found
 
 
@@ -181,9 +181,9 @@ def _fetch(words: list[str]) -> list[PathEffect]:
 
 
 def _archive(words: list[str]) -> list[PathEffect]:
-    """Read `tar -C`, `tar -cf`, `unzip -d`, `zip`; the files that are named in an archive, and where they go.
+    """Read `tar -C`, `tar -cf`, `unzip -d`, `zip`: the archive, or the directory and named files that are unpacked.
 
-    What is put into an archive is deleted with `zip -m`, `7z -sdel`, `rar m` and `tar --remove-files`.
+    `zip -m`, `7z -sdel`, `rar m` and `tar --remove-files` delete the files that they add to an archive.
     """
     name = program(words[0])
     if name == "zip":
@@ -243,7 +243,7 @@ def _option(*names: str) -> Reader:
 
 
 def _sql(words: list[str]) -> list[PathEffect]:
-    """Read the commands with which clients of databases write files, and `psql -o`."""
+    """Read the commands of database clients that write files, and `psql -o`."""
     told = (
         r"(?i)(?:^|\s)(?:\.(?:output|once|backup|save|log)|\\o)\s+([^\s;]+)"
         r"|writefile\(\s*'([^']+)'|into\s+\w+file\s+'([^']+)'"
@@ -253,7 +253,7 @@ def _sql(words: list[str]) -> list[PathEffect]:
 
 
 def _module(words: list[str]) -> list[PathEffect]:
-    """Read the modules of Python that write: `python -m zipfile -e ARCHIVE DIRECTORY`, `-m json.tool IN OUT` …"""
+    """Read Python modules that write: `python -m zipfile -e ARCHIVE DIRECTORY`, `-m json.tool IN OUT` …"""
     at = words.index("-m") + 1 if "-m" in words else len(words)
     module, given = "".join(words[at : at + 1]), words[at + 1 :]
     if module in ("zipfile", "tarfile") and given[:1] in (["-e"], ["--extract"]):
@@ -269,7 +269,7 @@ def _module(words: list[str]) -> list[PathEffect]:
 
 
 def _sqlite(words: list[str]) -> list[PathEffect]:
-    """Read `sqlite3 file statement`, unless all that it does is to show something."""
+    """Read `sqlite3 file statement`, unless its statements only show something."""
     operands = arguments(words, "", ("-cmd", "-separator"))[1]
     shows = all(
         re.match(r"(?is)\s*(?:select|explain|\.(?:schema|tables|dump|mode|headers|once|output))\b", each)
@@ -278,7 +278,7 @@ def _sqlite(words: list[str]) -> list[PathEffect]:
     return [PathEffect("write", path) for path in operands[:1] if not shows]
 
 
-# Of git's subcommands.
+# The synopses of git's subcommands.
 _GIT = {
     **dict.fromkeys(("diff", "show", "log"), "--output=WRITE"),
     **dict.fromkeys(("format-patch", "archive"), "-o=WRITE --output=WRITE --output-directory=WRITE"),
@@ -296,12 +296,12 @@ def _git(words: list[str]) -> list[PathEffect]:
     return _by_rows(rest, _GIT.get("".join(rest[:1]), ()))
 
 
-_LONGEST_SQL = 5_000  # characters of a statement that are looked at
+_LONGEST_SQL = 5_000  # characters of a statement that are read
 _COPY = "-Smog --suffix --mode --owner --group -t=INTO --target-directory=INTO ANY INTO"
 _EDITOR = "-cuSsTi WRITE"
 _7Z = ("7z", "7za", "7zz", "7zr", "rar")
 _PROGRAMS: dict[str, str | tuple[str, ...] | Reader] = {
-    # deleting; the last of these are of `cmake -E`
+    # deleting; the last two are subcommands of `cmake -E`
     **dict.fromkeys(("rm", "rmdir", "unlink"), "DELETE"),
     **dict.fromkeys(
         "srm wipe trash trash-put rmtrash gvfs-trash rimraf del-cli remove_directory remove".split(), "TREE"
@@ -310,7 +310,7 @@ _PROGRAMS: dict[str, str | tuple[str, ...] | Reader] = {
     "find": _find,
     # moving and copying
     "mv": "-S --suffix -t=INTO --target-directory=INTO MOVE INTO",
-    # every operand: what is an expression and what is a file differs between them
+    # every operand, since which ones are expressions differs between them
     **dict.fromkeys("rename prename perl-rename file-rename rename.ul mmv mcp qmv vidir".split(), "-f MOVE"),
     **dict.fromkeys(("cp", "copy", "copy_directory", "copy_if_different", "cpy-cli"), _COPY),
     "install": ("-mogS IF=-d IF=--directory WRITE", _COPY),

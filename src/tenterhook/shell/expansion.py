@@ -1,4 +1,4 @@
-"""Expansion of words: variables and their operators, substitutions, braces and fields, as far as values are known."""
+"""Expands words: variables and their operators, substitutions, braces and fields, if their values are known."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
     from .syntax import Part, Pipeline, Variable, Word
 
 LONGEST = 200_000  # characters of an output that is kept; a longer one is unknown
-DEEPEST = 12  # shells and functions in one another
+DEEPEST = 12  # levels of nested shells and functions
 MOST_PRIVATE = 1_000
 _SET_BY_SHELL = frozenset(
     "OLDPWD RANDOM SECONDS BASHPID LINENO UID EUID HOSTNAME PPID REPLY OPTARG OPTIND BASH BASH_SOURCE BASH_VERSION "
@@ -29,7 +29,7 @@ _SET_BY_SHELL = frozenset(
 
 
 def changed_variables(environment: Mapping[str, str]) -> dict[str, str | bool | None]:
-    """Return variables that differ in the agent's own shell; None: not set there; True: the value is not known."""
+    """Return the variables that differ in the agent's own shell; None: not set there; True: the value is unknown."""
     text = environment.get("TENTERHOOK_CHANGED_VARIABLES")
     if not text:
         return {}
@@ -41,7 +41,7 @@ def changed_variables(environment: Mapping[str, str]) -> dict[str, str | bool | 
 
 
 class Expansion:
-    """The expansion of the words of one line. What a substitution prints, a subclass knows: see `sequence`."""
+    """Expands the words of one line. A subclass determines what substitutions print, in `sequence`."""
 
     def __init__(self, environment: Mapping[str, str], line: str) -> None:
         self.environment = environment
@@ -50,7 +50,7 @@ class Expansion:
         self.notes: list[ReadingNote] = []
         self.code_run: list[str] = []
         self.budget = Budget()
-        self.unset_is_empty = False  # how a variable without a value is expanded
+        self.unset_is_empty = False  # whether a variable without a value is expanded as empty, and not as unknown
         self.met_unset: list[str] = []
         self.span: Span | None = None  # of the simple command that is being walked
         self.deferred: list[Sequence[tuple[str, Pipeline]]] = []  # `>(…)`, walked once their input is known
@@ -60,7 +60,7 @@ class Expansion:
     def sequence(
         self, sequence: Iterable[tuple[str, Pipeline]], state: ShellState, stdin: str | None, depth: int
     ) -> str:
-        """Walk commands; return what they print, as far as that is known."""
+        """Walk commands and return what they print, with marks for what is not known."""
         raise NotImplementedError
 
     def note(self, kind: str, shown: str) -> None:
@@ -71,14 +71,14 @@ class Expansion:
         return state.copy()
 
     def joined(self, texts: list[str]) -> str:
-        """Return an output in parts as one text. Beyond LONGEST it is unknown."""
+        """Return the parts of an output as one text; if it is too long, the mark of unknown text."""
         texts = [text for text in texts if text]
         size = sum(map(len, texts)) if len(texts) > 1 else 0
         self.budget.spend_on(size)
         return "".join(texts) if size <= LONGEST else UNKNOWN
 
     def offset(self, code: str) -> int | None:
-        """Return where code stands literally in the line, at or after the command that runs it; None if nowhere."""
+        """Return the position of code in the line, from the command that runs it on; None if it is not there."""
         if self.span is None or not code:
             return None
         found = self.line.find(code, self.span[0])
@@ -158,7 +158,7 @@ class Expansion:
         self.evaluate(self.expand(word, state, depth), state, depth)
 
     def evaluate(self, texts: Iterable[str], state: ShellState, depth: int) -> None:
-        """Walk the substitutions of texts that are arithmetic, also those in the values of variables they name."""
+        """Walk the substitutions in arithmetic texts, and in the values of the variables that these name."""
         left = [decoded(text) for text in texts]
         seen: set[str] = set()
         while left:
@@ -171,7 +171,7 @@ class Expansion:
                 left += [*state.variables.get(name, ()), *state.lists.get(name, ())[:MOST_VALUES]]
 
     def substituted(self, text: str, state: ShellState, depth: int) -> None:
-        """Walk the command substitutions of a text that the shell expands again: `a[$(ls)]` as an index."""
+        """Walk the command substitutions in a text that the shell expands again, such as the index in `a[$(ls)]`."""
         self.code_run.append(text)
         if "$(" not in text and "`" not in text:
             return
@@ -185,7 +185,7 @@ class Expansion:
         self.expand(word, state, depth + 1)
 
     def indexes(self, words: Iterable[str], state: ShellState, depth: int) -> None:
-        """Walk what stands in an index, which is expanded even where the word was quoted: `unset 'a[$(ls)]'`."""
+        """Walk the indexes in words, which are expanded even if the word was quoted: `unset 'a[$(ls)]'`."""
         for word in words:
             if "[" in word and re.match(r"(?:\w+\+?=)?[A-Za-z_]\w*\[", word):
                 self.substituted(word, state, depth)
@@ -211,7 +211,7 @@ class Expansion:
     # -- variables ------------------------------------------------------------------------------------------------
 
     def assign(self, state: ShellState, name: str, index: str | None, operator: str, value: Any, depth: int) -> str:
-        """Set a variable; return its value, the first of several."""
+        """Set a variable; return its value, or the first of several."""
         if index is None and operator == "=":
             state.lists.pop(name, None)
         before = state.lists.get(name, []) if operator == "+=" or index is not None else []
@@ -237,9 +237,9 @@ class Expansion:
         return values[0]
 
     def join(self, state: ShellState, ends: list[ShellState], before: ShellState | None) -> None:
-        """Join the states after branches into one: each variable has any of its values.
+        """Merge the states after branches into `state`: each variable may have any of its values.
 
-        `before` is the state if no branch ran, None if one of them did in any case.
+        `before` is the state if no branch was taken, None if one is always taken.
         """
         names = dict.fromkeys(name for end in ends for name in end.variables)
         self.budget.spend(len(names) * len(ends) // 8)
@@ -288,12 +288,12 @@ class Expansion:
         return (self.unset_value(name),)
 
     def unset_value(self, name: str) -> str:
-        """Return what a variable without a value is taken for."""
+        """Record a variable without a value, and return what it is assumed to be: empty or unknown."""
         self.met_unset.append(name)
         return "" if self.unset_is_empty else UNKNOWN
 
     def both_values(self, name: str) -> tuple[str, ...]:
-        """Return both values of a variable that differs in the agent's own shell: that one, and the one here."""
+        """Return both values of a variable that differs in the agent's own shell: the one there, and the one here."""
         theirs = self.changed_variables.get(name, True)
         found = [without_private(each) for each in (theirs, self.environment.get(name)) if isinstance(each, str)]
         if theirs is True:
@@ -312,7 +312,7 @@ class Expansion:
         variable: Variable = part.value
         quoted = part.quoted or in_quotes
         name, index, operator = variable.name, variable.subscript, variable.operator
-        # in any case, for what is substituted there
+        # always expanded, for the substitutions in them
         if index not in (None, "@", "*"):
             self.evaluate(self.expand(variable.subscript_word or [], state, depth), state, depth)
             self.evaluate([index or ""], state, depth)
@@ -463,7 +463,7 @@ def _product(columns: list[list[list[str]]]) -> list[list[list[str]]]:
 
 
 def _cover(columns: list[list[list[str]]]) -> list[list[list[str]]]:
-    """Return combinations in which every possible value occurs, once beside the first values of the other words."""
+    """Return some combinations, in which every value occurs at least once with the first values of the other words."""
     first = [column[0] for column in columns]
     combinations = [
         [*first[:at], choice, *first[at + 1 :]]
@@ -480,7 +480,7 @@ def _limited(text: str) -> str:
 
 
 def without_private(text: str) -> str:
-    """Return a text with each private character replaced, up to where there are too many of them."""
+    """Return a text with its private characters replaced, cut off where there are too many of them."""
     if text.isascii() or (len(text) < LONGEST and max(text) < "\ud800"):
         return text
     text = re.sub(PRIVATE, "\ufffd", text, count=MOST_PRIVATE)

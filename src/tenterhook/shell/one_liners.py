@@ -1,7 +1,7 @@
-"""Code of other languages on a command line: `python -c`, `perl -e`, `node -e` …
+"""Reads code in other languages on a command line: `python -c`, `perl -e`, `node -e` …
 
-`actions` turns calls that run, delete or write into the shell commands that do the same, so that they can be judged
-like these. It looks at string literals only: code that builds its strings step by step is not seen.
+`actions` converts calls that run, delete or write to equivalent shell commands, so that the same rules apply to them.
+It only reads string literals: strings that code builds step by step are not seen.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
 
     Action = tuple[str, Any]
 
-LONGEST = 40_000  # characters of code that are looked at
-LONGEST_SEARCHED = 3_000  # … by an expression that takes long
+LONGEST = 40_000  # characters of code that are read
+LONGEST_SEARCHED = 3_000  # characters that are searched with slow expressions
 
-# Expressions that stand for a well-known path, as a literal; for an imported module, its name.
+# Expressions for a well-known path, each with that path as a literal; for an imported module, with its name.
 _WELL_KNOWN = (
     (
         r"os\.path\.expanduser\(\s*(['\"])~\1\s*\)|(?:pathlib\.)?Path\.home\(\)|os\.homedir\(\)"
@@ -60,7 +60,7 @@ _REMOVING = {
     "fs.unlink": "-f", "removedirs": "-rf", "io.remove": "-f",
 }  # fmt: skip
 _OPENING = r"(?:open|fopen|file\.open|os\.open|opensync)$"
-# The end of a call's name, how many strings it has at least, and the shell command that does the same.
+# The end of a call's name, the least number of its strings, and the equivalent shell command.
 _CALLS = (
     (r"(?:os\.rename|os\.replace|shutil\.move|rename|renamesync|fileutils\.mv|fs\.rename|movesync)$", 1, ["mv", "--"]),
     (r"(?:shutil\.copy\w*|copyfile|copyfilesync|copysync|cpsync|fileutils\.cp\w*|fs\.cp)$", 2, ["cp", "--"]),
@@ -82,7 +82,7 @@ _RUNS_TEXT = (
     r"|\b(?:system|popen|Popen|run|call|check_output|shell_exec|passthru|exec\w*+|spawn\w*+)\s*+\(?\s*+(?:\w++\.)*+"
     r"(?:urlopen|requests|[ab]\d+decode|fromhex|decompress|pack|unpack|decode_base64|base64_decode|from\(|atob|file_get)"
 )
-# The same by way of a variable.
+# The same, through a variable.
 _RUNS_VARIABLE = (
     r"\b(\w++)\s*+=(?!=)[^;\n]{0,300}(?:urlopen|requests|decode|fromhex|decompress|unpack|Buffer\.from|atob)[^;\n]{0,300}[;\n]"
     r"[\s\S]{0,500}?\b(?:system|popen|Popen|exec\w*+|spawn\w*+|shell_exec|passthru)\s*+\(\s*+\1\b"
@@ -95,10 +95,10 @@ _FETCHES = (
     r"urlopen|requests\.(?:get|session|request)|urllib|httpx\.get|https?\.get\b|['\"]https?['\"]\)\.get|\bfetch\(|open-uri|URI\.open|LWP|"
     r"Net::HTTP|HTTP::Tiny|socket\.http|WebClient|\b(?:get|open)\s*\(?\s*['\"]https?:|\.get\(\s*['\"]https?:|file_get_contents\(['\"]http"
 )
-# With a download: it is saved, and a program is started.
+# Together with a download: code that saves it, and code that starts a program.
 _SAVES = r"['\"][wa]b?\+?['\"]|urlretrieve|writeFile|write_bytes"
 _STARTS = r"os\.(?:system|popen|exec\w*|spawn\w*)|subprocess|child_process|execSync|\bsystem\s*[(\"'$]"
-# A connection, and a shell: together they are a remote shell.
+# Code that connects and code that runs a shell: together they are a remote shell.
 _CONNECTS = (
     r"\bsocket\b|Socket\b|create_connection|fsockopen|/inet/tcp/|require\(['\"]net['\"]\)|\bnet\.(?:connect|Dial)\b"
     r"|TCPClient"
@@ -116,7 +116,7 @@ _QUOTING = (
 
 
 def _as_literal(found: re.Match[str]) -> str:
-    """Return `q(…)`, `qx{…}` as a plain string, `qw(…)` as a list of them."""
+    """Return `q(…)`, `qx{…}` as a plain string, and `qw(…)` as a list of strings."""
     text = found.group(2) or found.group(3) or found.group(4) or found.group(6) or ""
     if "w" in found.group(1):
         return "(" + ", ".join(f'"{word}"' for word in text.replace("\\", "\\\\").replace('"', '\\"').split()) + ")"
@@ -125,10 +125,10 @@ def _as_literal(found: re.Match[str]) -> str:
 
 
 class Literal(NamedTuple):
-    """A string of the code, with the call it is an argument of and its place there."""
+    """A string in the code, with the call that it is an argument of."""
 
     text: str
-    call: str  # the name before the parenthesis around it, wrapping calls left out
+    call: str  # the name before the parenthesis around it, except calls that only wrap a path
     group: int  # the number of that parenthesis or bracket
     parent: int  # the number of the parenthesis around a bracket, else 0
     after: str  # the code that follows
@@ -138,8 +138,8 @@ _PATH = r"[^'\"\n]{1,500}"
 _EACH = r"\.(?:r?glob|iterdir)\b"
 _DELETES = r"\bunlink\b|\brmtree\b|\bos\.remove\b"
 _UNLINKS = r"\.(?:unlink|rmdir)\("
-# Calls that are found by an expression alone: what is done with its groups, the language (any, if none), what else must
-# be in the code, and the expression.
+# Calls that are found with an expression: the kind and the command made from its groups, the language (or any), an
+# expression that must also be found in the code, and the expression.
 _FOUND = (
     ("shell", "{0}", "tcl", "", r"(?:^|[;\n{\[])[ \t]*+(?:spawn|exec|system)\s++(?:-\w++\s++)*+([^;\n\]}]++)"),
     ("shell", "{0}", "tcl", "", r'\bsend\s++(?:-\w++\s++)*+"([^"]*+)"'),
@@ -160,7 +160,7 @@ _FOUND = (
 def actions(language: str, code: str) -> list[Action]:
     """Return what code does: ("shell", text), ("words", [program, …]), ("note", kind), in no particular order.
 
-    ("cd", directory) stands before what may run in that directory.
+    ("cd", directory) comes before what may run in that directory.
     """
     if language in ("powershell", "cmd"):
         return [("shell", statement) for statement in _statements(code, language)]
@@ -188,7 +188,7 @@ def actions(language: str, code: str) -> list[Action]:
 
 
 def _notes(language: str, code: str) -> Iterator[str]:
-    """Yield what is wrong with code that is no single call."""
+    """Yield the kinds of notes about code as a whole."""
     if _forks_in_a_loop(code):
         yield "fork-bomb"
     if re.search(_CONNECTS, code) and re.search(_SHELL, code):
@@ -204,7 +204,7 @@ def _notes(language: str, code: str) -> Iterator[str]:
 
 
 def _normalized(language: str, code: str) -> str:
-    """Return code with plain strings for well-known paths and other kinds of quotes, and full names of functions."""
+    """Return code with plain strings in place of well-known paths and other quotes, and full names of functions."""
     code = re.sub(_HOME_INSIDE, "~", code)
     for pattern, stands_for in _WELL_KNOWN:
         code = re.sub(pattern, stands_for, code)
@@ -214,7 +214,7 @@ def _normalized(language: str, code: str) -> str:
 
 
 def _statements(code: str, language: str) -> Iterator[str]:
-    """Yield the statements of PowerShell or cmd.exe code, as far as they are plain commands."""
+    """Yield the statements of PowerShell or cmd.exe code."""
     ends = r";|\||\n|&&" if language == "powershell" else r"&|\||\n"
     code = code.replace("^", "") if language == "cmd" else code
     statement = ""
@@ -228,7 +228,7 @@ def _statements(code: str, language: str) -> Iterator[str]:
 
 
 def _forks_in_a_loop(code: str) -> bool:
-    """Whether code forks until it is stopped."""
+    """Whether code forks in an endless loop."""
     loops = ((part, re.search(_ENDLESS_LOOP, part)) for part in code.split("#")) if "fork" in code else ()
     forks = re.compile(r"\bfork\b").search
     in_loop = any(loop and forks(part, loop.end()) for part, loop in loops)
@@ -236,7 +236,7 @@ def _forks_in_a_loop(code: str) -> bool:
 
 
 def _of_call(group: list[Literal], runs: bool, language: str) -> Iterator[Action]:
-    """Yield what one call does, or one list of strings."""
+    """Yield what a single call, or a list of strings, does."""
     call = (group[0].call or "").replace("::", ".").replace("->", ".").lower()
     last = call.rpartition(".")[2]
     texts = [literal.text for literal in group]
@@ -285,10 +285,10 @@ _STRINGS = {
 
 
 def _literals(code: str) -> Iterator[Literal]:
-    """Yield every string of the code, neighbours joined by + or . as one."""
+    """Yield every string in the code; strings joined by + or . are one."""
     at = 0
-    # of (the call's name, the number of its parenthesis, that of the one around a bracket), and the same without the
-    # calls that only wrap a path
+    # for each open parenthesis or bracket, the call's name, its number, and that of the one around a bracket; `calls`
+    # is the same without calls that only wrap a path
     stack = [("", 0, 0)]
     calls = [stack[0]]
     count = 0

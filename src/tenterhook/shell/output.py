@@ -1,4 +1,4 @@
-"""What programs print, where their arguments, their input and the files of the line decide it."""
+"""What programs print, if their arguments, their input and the files that the line wrote determine it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
 
 LONGEST = 200_000  # characters of an output that is kept; a longer one is unknown
 LONGEST_SCRIPT = 2_000  # characters of a script of `sed` or `tr`
-# How each program is told to decode; some do nothing else.
+# For each decoder, an expression for the option that makes it decode; empty if it always does.
 _DECODERS = {
     **dict.fromkeys(("base64", "base32"), r"-[a-zA-Z]*d|--decode$|-D$"),
     "xxd": r"-[a-z]*r",
@@ -23,7 +23,7 @@ _DECODERS = {
     **dict.fromkeys(("gzip", "bzip2", "xz", "zstd"), r"--de|-[a-z]*d"),
     **dict.fromkeys("b64decode basenc uudecode gunzip zcat bzcat xzcat zstdcat".split(), ""),
 }
-# They print a person's own secrets, which is ordinary unless the output is run.
+# They print the user's own secrets, which is normal unless the output is executed.
 DECRYPTERS = ("gpg", "gpg2", "age", "sops")
 FILTERS = frozenset(
     "sed awk gawk mawk nawk tr rev cut grep egrep fgrep rg head tail sort uniq nl jq yq fold paste column tac pv "
@@ -32,7 +32,7 @@ FILTERS = frozenset(
 
 
 def content(walk: Walk, target: str, state: ShellState) -> str:
-    """Return the text of a file, as far as the line wrote it."""
+    """Return the text of a file if the line wrote it, else the mark of unknown text or of the network."""
     if target.startswith(("/dev/tcp/", "/dev/udp/")):
         return NETWORK
     text = walk.text(target, state)
@@ -40,7 +40,7 @@ def content(walk: Walk, target: str, state: ShellState) -> str:
 
 
 def printed(walk: Walk, name: str, words: list[str], state: ShellState, text: str) -> str:
-    """Return what a program prints that reads a text, as far as that is known; record the files that it writes."""
+    """Return what a program with the input `text` prints, with marks for unknown text; record the files it writes."""
     rest = words[1:]
     operands = [word for word in rest if not word.startswith("-")]
     first = "".join(operands[:1])
@@ -109,7 +109,7 @@ def printed(walk: Walk, name: str, words: list[str], state: ShellState, text: st
     return _fetched(walk, name, words, state)
 
 
-# Programs that download: letters of options with a value; the options that name the file, its directory, and a log.
+# Programs that download: letters of options with a value; the options for the file, its directory, and a log.
 DOWNLOADING = {
     "curl": ("oHXdFuAbceEKmrTxyYzCDPQtUw", ("-o", "--output"), ("--output-dir",), ("-D", "--dump-header")),
     "wget": ("OPoaeiUtTwQ", ("-O", "--output-document"), ("-P", "--directory-prefix"), ("-o", "-a")),
@@ -120,7 +120,7 @@ _DOWNLOAD_LONG = ("--header", "--data", "--request", "--user", "--form", "--url"
 
 
 def downloaded(words: list[str]) -> list[str]:
-    """Return the files that a program downloads to; none if it prints. Without a name, the end of the address is it."""
+    """Return the files that a program downloads to; none if it prints. The default name is the end of the URL."""
     name = programs.program(words[0])
     short, named, directories, _ = DOWNLOADING[name]
     options, operands = programs.arguments(words, short, (*named, *directories, *_DOWNLOAD_LONG))
@@ -161,7 +161,7 @@ def _unpacked(walk: Walk, words: list[str], state: ShellState, text: str) -> str
 
 
 def decoded(name: str, text: str) -> str:
-    """Return what a decoder prints for a known text; nothing if it is not valid."""
+    """Return what a decoder prints for a known text; empty if the text is not valid."""
     import binascii
 
     try:
@@ -172,7 +172,7 @@ def decoded(name: str, text: str) -> str:
 
 
 def filtered(name: str, words: list[str], text: str) -> str:
-    """Return what a filter prints. The mark of where its input came from stays."""
+    """Return what a filter prints; for input with a mark of its origin, that mark."""
     for mark in (NETWORK, DECODED, GENERATED):
         if mark in text:
             return mark

@@ -1,6 +1,6 @@
-"""Which arguments of a command are code, or text in the language of its program.
+"""Which arguments of a command are code, or text in its program's own language.
 
-Placeholders may not stand there, and an approve rule does not cover such an option unless it names it.
+Placeholders are not allowed there, and an approve rule does not cover such an option unless it matches it.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 from ..basics import lazy_re as re
 from .programs import GIT_COMMANDS, LANGUAGES, LONGEST_LINE, SHELLS, arguments, git_options, inner, is_option, program
 
-# Programs that take text in a language of their own: options with a value (letters, names), those of them whose value
-# is such text or a file of it; which operands are (the first only without such an option; None: every argument is);
-# whether stdin is.
+# Programs that take text in their own language: options with a value (letters, names); the options whose value is such
+# text, or a file with it; the operands that are (the first only without such an option; None: all arguments); whether
+# stdin is.
 _SCRIPT_FILE = ("-f", "--file", "--from-file")
 _SQL_LONG = ("--command", "--dbname", "--execute", "--file", "--query", "--set", "--variable")
 _SQL_TEXT = ("-c", "--command", "-e", "--execute", "-q", "--query", "-Q", "--init-command", *_SCRIPT_FILE)
@@ -40,14 +40,14 @@ _JQ_VALUES = {"--arg": 3, "--argjson": 3, "--slurpfile": 3, "--rawfile": 3, "--i
 
 
 def texts(words: list[str], stdin: str | None) -> list[str]:
-    """Return what a command is given in a program's own language: scripts of sed, SQL …; also names of script files.
+    """Return the arguments and input in a program's own language: sed scripts, SQL …, and the names of script files.
 
-    Shell code and that of general languages is not in it: `inner` has it.
+    `programs.inner` returns shell code and code in general languages.
     """
     name = program(words[0])
     found = [each.value for each in inner(words, stdin) if each.kind == "file"]
     if name == "perl" and any(re.match(r"-[A-Za-z0-9]*[np]", word) for word in words[1:]):
-        found += words[1:]  # it runs operands that end with a pipe sign
+        found += words[1:]  # perl runs operands that end with `|`
     if name not in _TEXT:
         return found
     short, long, given_by, operands, reads_stdin = _TEXT[name]
@@ -65,7 +65,7 @@ def texts(words: list[str], stdin: str | None) -> list[str]:
 
 
 def _without_jq_values(words: list[str]) -> list[str]:
-    """Return the words of jq without the values that it gives to its program."""
+    """Return the words of jq without the values for its program's variables."""
     found: list[str] = []
     at = 0
     while at < len(words) and words[at] not in ("--args", "--jsonargs"):
@@ -75,8 +75,8 @@ def _without_jq_values(words: list[str]) -> list[str]:
     return found
 
 
-# Options that name code, or settings and files with code in them, where `inner` has nothing of it; shell lines are in
-# `wrappers`. A row is for a program or for a subcommand. What ends with `=` or `:` begins a word.
+# Options for code, or for settings and files with code, which `inner` does not return; shell lines are in `wrappers`. A
+# row is for a program or a subcommand. An option that ends with `=` or `:` is the beginning of a word.
 _DIFF = "--ext-diff --textconv"
 _NODE_CODE = "--script-shell --node-options --userconfig --globalconfig"
 _COMPILER = "-wrapper -B -fplugin= -specs= --specs -fuse-ld= -Xclang"
@@ -121,7 +121,7 @@ CODE_OPTIONS = {
     "complete": "-C -F",
     "bind": "-x -f",
 }
-# Options by which a program works on another project, with the code in it.
+# Options that make a program work on another project, and run its code.
 _ELSEWHERE = {
     **dict.fromkeys(("npm", "pnpm", "yarn"), "--prefix -C --dir --cwd"),
     **dict.fromkeys(("make", "gmake"), "-C --directory -f --file --makefile"),
@@ -131,9 +131,9 @@ _AWK_RUNS = r"\bsystem\s*+\(|\bgetline\b|\|\s*+&|\bprintf?\b[^;}\n]*(?:>|(?<!\|)
 
 
 def code_options(words: list[str], *, elsewhere: bool = False) -> list[tuple[int, int]]:
-    """Return where options that name code, or with `elsewhere` another project, begin and where their values stand.
+    """Return the first and last index of each option for code or, with `elsewhere`, for another project.
 
-    So does a program of awk that runs others, and a setting that `git config` is given whose value is a command.
+    Also of awk programs that run others, and of settings of `git config` whose value is a command.
     """
     name = program(words[0])
     at = (

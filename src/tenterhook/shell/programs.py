@@ -1,6 +1,6 @@
 """Programs that run other programs: `sudo`, `env`, `xargs`, `find -exec`, `sh -c`, `ssh`, `docker run` …
 
-`inner` says what a command's words make it run. `wrappers` has a row per program; what needs more than a row has a
+`inner` returns what a command runs. `wrappers` has a row for each program; those that need more than a row have a
 function here.
 """
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
 
 MOST_ITEMS = 256  # arguments that come from elsewhere
 MOST_GLOBAL_OPTIONS = 32  # words before a subcommand
-LONGEST_LINE = 5_000  # characters of a line in a program's own language that are looked at
-MOST_LINES = 3_000  # of a text that is piped in; the budget ends before
+LONGEST_LINE = 5_000  # characters of a line in a program's own language that are read
+MOST_LINES = 3_000  # of a text that is piped in; the budget is used up before
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "tcsh", "csh", "yash", "oksh"))
 LANGUAGES = {
     **dict.fromkeys(("python", "pypy"), "python"),
@@ -46,6 +46,7 @@ class Inner(NamedTuple):
 
     `kind` is `words` (a program with its arguments), `shell` or `code` (text in `language`), `file` (a script) or
     `stdin` (code that is read from there). `directory` is where it runs, if not in the current one; `~` is the home.
+    `is_certain` means that only the command's own words determine what runs.
     """
 
     kind: str
@@ -54,11 +55,11 @@ class Inner(NamedTuple):
     language: str = "shell"
     directory: str | None = None
     stdin: str | None = None
-    is_certain: bool = True  # nothing but the command's own words decides what runs
+    is_certain: bool = True
     assignments: tuple[tuple[str, str], ...] = ()
-    contained: bool = False  # in a container that is thrown away: its paths are not ours, but for the mounts
+    contained: bool = False  # in a new container: its paths are not ours, except for the mounts
     mounts: tuple[tuple[str, str], ...] = ()  # of (path in the container, path here)
-    is_remote: bool = False  # on another machine, or in a container that is there already
+    is_remote: bool = False  # on another machine, or in an existing container
 
 
 _CORE = frozenset(
@@ -82,8 +83,8 @@ def program(word: str) -> str:
 def split_options(words: list[str], short: str = "", long: Iterable[str] = (), at: int = 1) -> tuple[Options, int]:
     """Return the options up to the first operand, as a list of (name, value), and the index of that operand.
 
-    `short` are letters and `long` names of options that have a value; letters may stand together. A letter with a
-    question mark after it has a value only in the same word.
+    `short` are letters and `long` names of options that have a value; letters may be combined. A letter followed by a
+    question mark has a value only in the same word.
     """
     found: Options = []
     while at < len(words) and words[at].startswith("-") and words[at] != "-":
@@ -94,7 +95,7 @@ def split_options(words: list[str], short: str = "", long: Iterable[str] = (), a
 
 
 def arguments(words: list[str], short: str = "", long: Iterable[str] = (), at: int = 1) -> tuple[Options, list[str]]:
-    """Return options and operands in any order, as most programs take them."""
+    """Return the options and operands of a command, which may be in any order."""
     options: Options = []
     operands: list[str] = []
     while at < len(words):
@@ -130,9 +131,9 @@ def _take_option(words: list[str], at: int, short: str, long: Iterable[str], fou
 
 
 def is_option(word: str, name: str) -> bool:
-    """Whether a word is an option, with or without a value; its long name may be shortened.
+    """Whether a word is an option, with or without a value; long names may be abbreviated.
 
-    A name that ends with `=` or `:` is one if the word begins with it.
+    A name that ends with `=` or `:` matches words that begin with it.
     """
     given = word.partition("=")[0]
     if name.startswith("--"):
@@ -141,7 +142,7 @@ def is_option(word: str, name: str) -> bool:
     return given == name or (begins and (len(name) == 2 or name[-1] in "=:"))
 
 
-_SHORTEST_NAME = len("--abc")  # of a shortened option
+_SHORTEST_NAME = len("--abc")  # of an abbreviated option
 
 
 def has(options: Options, *names: str) -> bool:
@@ -175,7 +176,7 @@ def clustered(word: str, options: str, valued: str = "") -> bool:
 def from_subcommand(words: list[str]) -> Iterator[list[str]]:
     """Yield the arguments of a command, then those without the options before its first, and its second, operand.
 
-    Where an option may have a value, that value is once taken for the operand, and once left out.
+    The word after an option may be its value or the operand: both are tried.
     """
     yield words[1:]
     for at in [git_options(words)[1]] if program(words[0]) == "git" else _first_operands(words, 1):
@@ -185,7 +186,7 @@ def from_subcommand(words: list[str]) -> Iterator[list[str]]:
 
 
 def _first_operands(words: list[str], at: int) -> Iterator[int]:
-    """Yield where the next operand may stand: after options, assignments (`make A=b`) and toolchains (`cargo +x`)."""
+    """Yield the indexes of the next operand: after options, assignments (`make A=b`) and toolchains (`cargo +x`)."""
     for number in range(at, min(len(words), at + MOST_GLOBAL_OPTIONS)):
         if re.match(r"[-+]|\w+=", words[number]):
             continue
@@ -216,7 +217,7 @@ def _values(options: Options, *names: str) -> Iterator[str]:
 
 
 def inner(words: list[str], stdin: str | None, variable: Callable[[str], str] = lambda name: "") -> list[Inner]:
-    """Return what a command runs; an empty list for a program that runs nothing but itself.
+    """Return what a command runs; empty for a program that does not run others.
 
     `variable` returns the value of an environment variable, for programs whose options name one.
     """
@@ -269,7 +270,7 @@ def _wrapped(words: list[str], row: str) -> list[Inner]:
 
 
 def _option_lines(words: list[str], options: dict[str, str], is_remote: bool = False) -> list[Inner]:
-    """Return the shell lines, and the commands, that options are given anywhere."""
+    """Return the shell lines and commands that are the values of these options, anywhere in the words."""
     ran: list[Inner] = []
     for number, word in enumerate(words):
         name, equals, value = word.partition("=")
@@ -284,19 +285,19 @@ def _option_lines(words: list[str], options: dict[str, str], is_remote: bool = F
 
 
 def _command(words: list[str], **more: Any) -> list[Inner]:
-    """Return a program with its arguments; a single word with a blank in it is taken for a shell line."""
+    """Return a program with its arguments; a single word that contains a blank is treated as a shell line."""
     if len(words) == 1 and " " in words[0]:
         return [Inner("shell", words[0], **more)]
     return [Inner("words", words, **more)] if words else []
 
 
 def _joined(words: list[str], **more: Any) -> list[Inner]:
-    """Return words that a program gives to a shell as one line."""
+    """Return words that a program joins and passes to a shell as one line."""
     return [Inner("shell", " ".join(words), **more)] if words else []
 
 
 def _some(items: list[str]) -> list[str]:
-    """Return the items, at most `MOST_ITEMS` of them; then the mark of unknown text stands for the rest."""
+    """Return at most `MOST_ITEMS` of the items, with the mark of unknown text in place of the rest."""
     return items if len(items) <= MOST_ITEMS else [*items[:MOST_ITEMS], UNKNOWN]
 
 
@@ -313,7 +314,7 @@ def consists_of(word: str, marks: str) -> bool:
 
 
 def quoted(word: str) -> str:
-    """Return a word as the shell reads it back."""
+    """Return a word quoted for the shell, if necessary."""
     return word if consists_of(word, "_./:=@%+,-") else "'" + word.replace("'", "'\\''") + "'"
 
 
@@ -335,7 +336,7 @@ def _shell(words: list[str]) -> list[Inner]:
     return [Inner("file", operands[0], operands)]
 
 
-# How each language is given code: letters of options with a value, names of options whose value is code.
+# For each language, letters of options with a value, and names of options whose value is code.
 _CODE = {
     "python": ("cmQWX", ("-c",)),
     "perl": ("eEIM?m?V?i?", ("-e", "-E")),
@@ -372,7 +373,7 @@ def _awk(words: list[str], stdin: str | None) -> list[Inner]:
     return [] if has(options, "-f", "--file") else [Inner("code", "".join(words[at : at + 1]), language="awk")]
 
 
-# The command `e` after any address: it runs its argument, or without one the lines of the input.
+# sed's command `e` after any address: it runs its argument, or else the lines of the input.
 _SED_EXECUTES = (
     r"(?:^|[;\n{}])(?:[\d$,!~+ \t]|/(?:\\.|[^/\\\n]){0,500}+/[IM]{0,2}+)*+e(?:[ \t]++([^\n]++)|(?=[ \t]*+(?:[;\n}]|$)))"
 )
@@ -389,7 +390,7 @@ def _sed(words: list[str], stdin: str | None) -> list[Inner]:
             continue
         found = re.search(_SED_EXECUTES, script)
         ran += [Inner("shell", found.group(1) or UNKNOWN, is_certain=bool(found.group(1)))] if found else []
-        replaced = re.findall(  # `s/…/command/e` runs what comes out
+        replaced = re.findall(  # `s/…/command/e` runs the result
             r"(?:^|[\s;{}/\d])s([/|#,:@!])(?:\\.|(?!\1).){0,500}+\1((?:\\.|(?!\1).){0,500}+)\1[gpiIM\d]*+e", script
         )
         ran += [Inner("shell", text, is_certain=False) for _, text in replaced]
@@ -397,7 +398,7 @@ def _sed(words: list[str], stdin: str | None) -> list[Inner]:
 
 
 def _powershell(words: list[str], stdin: str | None) -> list[Inner]:
-    """Read `-Command …`, `-EncodedCommand …`. Options may be shortened, and have any case."""
+    """Read `-Command …`, `-EncodedCommand …`. Options may be abbreviated, in upper or lower case."""
     at = 1
     while at < len(words) and len(words[at]) > 1 and words[at][0] in "-/":
         option, rest = "-" + words[at][1:].lower(), words[at + 1 :]
@@ -457,7 +458,7 @@ def _env(words: list[str], stdin: str | None) -> list[Inner]:
             at += 1
             continue
         at = _take_option(words, at, "uCSaP", ("--unset", "--chdir", "--split-string", "--argv0"), options)
-        if options[-1][0] in ("-S", "--split-string"):  # its words are followed by the rest, options or not
+        if options[-1][0] in ("-S", "--split-string"):  # its words come before the rest, including options
             line = " ".join([words[0], options[-1][1], *map(quoted, words[at:])])
             return [Inner("shell", line, directory=value_of(options, "-C", "--chdir"))]
     assignments, command = _assignments(words[at:])
@@ -465,7 +466,7 @@ def _env(words: list[str], stdin: str | None) -> list[Inner]:
 
 
 def xargs_options(words: list[str]) -> tuple[Options, int]:
-    """Return the options of `xargs`, and where its command begins."""
+    """Return the options of `xargs`, and the index of its command."""
     long = ("--arg-file", "--delimiter", "--max-lines", "--max-args", "--max-procs", "--max-chars")
     return split_options(words, "aEdILnPsi?e?l?", long)
 
@@ -491,7 +492,7 @@ def _xargs(words: list[str], stdin: str | None) -> list[Inner]:
 
 
 def _parallel(words: list[str], stdin: str | None) -> list[Inner]:
-    """Read `parallel command ::: items`. It joins the words to a line; with -q, or as meant, they stay words."""
+    """Read `parallel command ::: items`. The words are joined to a line and, if quoting may matter, kept as words."""
     options, at = split_options(words, "jNnSIaP", ("--jobs", "--sshlogin", "--max-args", "--arg-file", "--colsep"))
     rest = words[at:]
     marks = [number for number, word in enumerate(rest) if word in (":::", "::::", ":::+")]
@@ -519,7 +520,7 @@ _FIND_ARGUMENTS = FIND_TESTS - {"-empty", "-nouser", "-nogroup"} | frozenset(
 
 
 class Find:
-    """The parts of a `find`: where it starts, whether tests restrict it, its actions."""
+    """The parts of a `find`: its starting points, whether tests restrict it, its actions."""
 
     def __init__(self, words: list[str]) -> None:
         at = 1
@@ -553,7 +554,7 @@ class Find:
             negated = word in ("!", "-not") or (negated and word in ("(", "-o", "-or", "-a", "-and"))
 
     def found(self, start: str) -> str:
-        """Return what is found below a start, as a path: the start itself, unless a test restricts it."""
+        """Return a path for what is found below a starting point: the point itself, unless tests restrict it."""
         return start.rstrip("/") + "/" + UNKNOWN if self.restricted else start
 
 
@@ -586,7 +587,7 @@ def _ssh(words: list[str], stdin: str | None) -> list[Inner]:
 
 
 def _ssh_settings(options: Options) -> list[Inner]:
-    """Return the commands of settings: `-o ProxyCommand=…`, `-o LocalCommand=…`."""
+    """Return the commands in settings of ssh: `-o ProxyCommand=…`, `-o LocalCommand=…`."""
     settings = (re.fullmatch(r"(?is)\w+?command\s*+=?+\s*+(.*)", value) for value in _values(options, "-o"))
     return [Inner("shell", found.group(1)) for found in settings if found]
 
@@ -659,7 +660,7 @@ _GIT_SUBCOMMANDS = {
 
 
 def git_options(words: list[str]) -> tuple[Options, int]:
-    """Return the options of `git` itself, and where its subcommand stands."""
+    """Return the options of `git` itself, and the index of its subcommand."""
     return split_options(words, "cC", _GIT_LONG)
 
 
@@ -698,7 +699,7 @@ def _git_subcommand(words: list[str]) -> list[Inner]:
     return ran
 
 
-# Words of its subcommands that have a shell line after this beginning.
+# Prefixes in the words of git's subcommands that are followed by a shell line.
 _GIT_PREFIXES = {
     "config": ("!",),
     **dict.fromkeys(("clone", "fetch", "pull", "push", "ls-remote", "remote"), ("ext::",)),
@@ -720,7 +721,7 @@ _TMUX_KEYS = {"Enter": "\n", "C-m": "\n", "KPEnter": "\n", "C-j": "\n", "Space":
 
 
 def _tmux(words: list[str], stdin: str | None) -> list[Inner]:
-    """Read what tmux runs in a terminal, and what it types into one. Its commands stand between `;`."""
+    """Read what tmux runs in a terminal, and what it types into one. Its commands are separated by `;`."""
     at = split_options(words, "cfLST")[1]
     ran = []
     while at < len(words):
@@ -774,7 +775,7 @@ _MAKE_LONG = ("--file", "--makefile", "--directory", "--eval")
 
 
 def makefile(words: list[str]) -> str | None:
-    """Return the makefile that `make` is given, or None if it takes the directory's."""
+    """Return the makefile that `make` is given; None if it uses the directory's."""
     return value_of(arguments(words, "fCIjloWE", _MAKE_LONG)[0], "-f", "--file", "--makefile")
 
 
@@ -796,7 +797,7 @@ def _make(words: list[str], stdin: str | None) -> list[Inner]:
 
 _EDITOR = r"\+?(?:[:\s\d,%.$]|sil(?:ent)?!?\s|exe(?:cute)?\s+[\"'])*+!(.*)"
 _SQL = r"(?:.*?\\!|\s*+system\s)\s*+(.*)|(?is:.*?\b(?:to|from)\s++program\s++'([^']*+))"
-# What a word, or a line on stdin, begins with if a shell line follows.
+# Expressions for a word, or a line on stdin, with a shell line as the last group.
 _SHELL_ESCAPES = {
     **dict.fromkeys(("vi", "vim", "nvim", "ex", "ed", "dc", "ftp", "lftp", "sftp"), _EDITOR),
     **dict.fromkeys(("gdb", "lldb"), r"\s*+(?:!|(?:platform )?shell\s|make\s|pipe\s)(.*)"),
@@ -823,7 +824,7 @@ def _crontab(words: list[str], stdin: str | None) -> list[Inner]:
 
 
 def callbacks(words: list[str]) -> list[str]:
-    """Return the shell lines that `mapfile -C` is given."""
+    """Return the shell lines of `mapfile -C`."""
     return list(_values(split_options(words, "dnOsuCc")[0], "-C"))
 
 
@@ -853,7 +854,7 @@ _FUNCTIONS = {
 
 
 def resolved(path: str, directory: str, home: str) -> str:
-    """Return an absolute path without `..`; marks of unknown text stay in it."""
+    """Return a path as an absolute one without `..`; marks of unknown text are kept."""
     if path == "~" or path.startswith("~/"):
         path = home + path[1:]
     if not path.startswith("/"):

@@ -1,10 +1,10 @@
-"""Which commands a shell line would run, read as a shell reads it; nothing is run.
+"""Returns the commands that a shell line would run, read as a shell reads it. Nothing is run.
 
-`read(line, directory, variables)` returns a `Reading`: every command with its expanded words, in the order in which
-they would run, and notes. It follows what can be known: variables that the line sets, directories it changes to, what
-`echo` and here-documents feed to a shell, files that it writes and then runs, programs that run others (`sudo`,
-`xargs`, `sh -c`, `find -exec` …). All branches are walked. What is not known is a mark in a word (`UNKNOWN` …); so is
-an active pattern (`STAR` …): `syntax.decoded` gives the text back as it was written.
+`read(line, directory, variables)` returns a `Reading`: every command with its expanded words, in the order of
+execution, and notes. It follows what is known: variables that the line sets, directories it changes to, what `echo` and
+here-documents feed to a shell, files that it writes and then runs, programs that run others (`sudo`, `xargs`, `sh -c`,
+`find -exec` …). All branches are walked. Unknown text is a mark in a word (`UNKNOWN` …), and so is an unquoted pattern
+(`STAR` …): `syntax.decoded` returns the text as it was written.
 
     reading = read("sudo git push --force", "/home/me/project", os.environ)
     [command.words for command in reading.commands]  # [['sudo', 'git', …], ['git', 'push', '--force']]
@@ -37,14 +37,14 @@ __all__ = [
 def read(line: str | list[str], directory: str, variables: Mapping[str, str]) -> Reading:
     """Return everything that a line would run, or a program with its arguments that is started without a shell.
 
-    Never raises: what cannot be read is a note of the kind `unreadable`.
+    Never raises: for what cannot be read, there is a note of the kind `unreadable`.
     """
     given = [line] if isinstance(line, str) else line
     texts = [without_private(text).replace("\0", "\ufffd") for text in given]
     walk = Walk(variables, texts[0] if isinstance(line, str) else "")
     if sum(map(len, texts)) < sum(map(len, given)):
         walk.note("unreadable", because(" ".join(texts[:64]), "it contains too many private characters"))
-    if isinstance(line, str) and "\0" in line:  # no program can be given one, and shells differ on one in a script
+    if isinstance(line, str) and "\0" in line:  # arguments cannot have one, and shells differ
         walk.note("unreadable", because(texts[0], "it contains a NUL character"))
     walk.all_of(texts[0] if isinstance(line, str) else texts, ShellState(os.path.normpath(directory)))
     return Reading(walk.commands, walk.notes, walk.code_run)

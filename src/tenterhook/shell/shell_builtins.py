@@ -1,4 +1,4 @@
-"""The builtins of a shell that change its own state: `cd`, `export`, `read`, `eval` …"""
+"""The shell builtins that change the shell's own state: `cd`, `export`, `read`, `eval` …"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a shell knows at one point of a line: its directory, variables, functions, and the files that the line wrote."""
+"""The state of a shell at one point of a line: directory, variables, functions, and the files that the line wrote."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ MOST_VALUES = 8  # of one variable, from different branches
 
 
 class ShellState:
+    """The state of one shell, which builtins change in place."""
+
     def __init__(self, directory: str) -> None:
         self.directory = directory
         self.variables: dict[str, tuple[str, ...]] = {}  # name to a tuple of possible values
@@ -22,9 +24,9 @@ class ShellState:
         self.aliases: dict[str, str] = {}  # also of programs under another name, by their path
         self.files: dict[str, str] = {}  # path to the text that the line wrote there
         self.arguments: Sequence[str] = ()
-        self.sourced = False  # a file that we cannot see may have set anything
+        self.sourced = False  # an unknown file may have set anything
         self.zero = "sh"
-        self.is_certain = True  # the code that is walked stands in the line, or in a word of it, as it is
+        self.is_certain = True  # the code that is walked is literally in the line, or in a word of it
         self.contained = False
         self.mounts: tuple[tuple[str, str], ...] = ()
         self.is_remote = False
@@ -41,7 +43,7 @@ class ShellState:
         return other
 
     def take(self, end: ShellState, arguments: Sequence[str]) -> None:
-        """Take over what a branch changed, but for its variables and its directory."""
+        """Take over the changes of a branch, except for variables and the directory."""
         for name in ("lists", "functions", "aliases", "files"):
             mine = getattr(self, name)
             mine.update((key, value) for key, value in getattr(end, name).items() if mine.get(key) is not value)
@@ -50,6 +52,6 @@ class ShellState:
 
 
 def some_values(values: list[str]) -> tuple[str, ...]:
-    """Return the distinct values, at most `MOST_VALUES` of them; then the mark of unknown text stands for the rest."""
+    """Return at most `MOST_VALUES` distinct values, the last of which is the mark of unknown text if there are more."""
     distinct = tuple(dict.fromkeys(values))
     return distinct if len(distinct) <= MOST_VALUES else (*distinct[: MOST_VALUES - 1], UNKNOWN)

@@ -1,8 +1,8 @@
-"""The syntax of a shell line: text to a tree of commands, as bash, dash and zsh parse it.
+"""Parses shell code to a tree of commands, as bash, dash and zsh do.
 
-Nothing is expanded and nothing is run here. `parse` returns the commands of a whole text. `Parser.complete_commands`
-yields the commands one by one, so that those before a syntax error can be used. A text that is no shell code raises
-`Unreadable`; one that takes more steps than its `Budget` raises `OutOfBudget`.
+Nothing is expanded or run. `parse` returns the commands of a whole text. `Parser.complete_commands` yields them one by
+one, so that those before a syntax error can be used. A text that is not shell code raises `Unreadable`; one that takes
+more steps than its `Budget` raises `OutOfBudget`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
     Word = list["Part"]
     Sequence = list[tuple[str, "Pipeline"]]  # pipelines, each with the operator before it: `;`, `&&` or `||`
 
-# Private-use characters that mark what is special to the shell where it is not quoted. `read` replaces them in the
-# text it is given, so that no line can contain them.
+# Private-use characters that mark unquoted special characters of the shell. `reader.read` replaces them in its input,
+# so that no line can contain them.
 STAR, ONE, SET = "\ue004", "\ue005", "\ue006"  # * ? [ of a pattern
 PATTERNS = (STAR, ONE, SET)
 BREAK, QUOTED = "\ue007", "\ue008"  # a field separator; the start of a quoted part
 OPEN, COMMA, CLOSE = "\ue009", "\ue00a", "\ue00b"  # { , }
-# … and text whose content is not known before the line runs.
+# Marks for text that is not known before the line runs.
 UNKNOWN = "\ue000"
 NETWORK = "\ue001"  # downloaded
 DECODED = "\ue002"  # the output of a decoder
@@ -32,7 +32,7 @@ GENERATED = "\ue003"  # the output of a one-liner or of a text filter
 UNKNOWNS = (UNKNOWN, NETWORK, DECODED, GENERATED)
 ACTIVE = {"*": STAR, "?": ONE, "[": SET, "{": OPEN, ",": COMMA, "}": CLOSE}
 PLAIN = {mark: char for char, mark in ACTIVE.items()}
-# What is replaced in a line: these characters, and surrogates that are not a byte, which no program can be given.
+# The characters that are replaced in a line: marks, and surrogates that are not a byte, which no argument can contain.
 PRIVATE = "[\ue000-\ue0ff\ud800-\udc7f\udd00-\udfff]"
 
 WORD_ENDS = " \t\n;&|()<>"
@@ -41,11 +41,11 @@ DESCRIPTOR_NAME = re.compile(r"\{[A-Za-z_]\w{0,99}\}")
 INDEX = re.compile(r"\[[^]\n]{0,200}\]")
 ASSIGNMENT_ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+\+?=")
 FUNCTION = re.compile(r"([^ \t\r\n;&|()<>$`'\"\\=#!]++)[ \t]*+\([ \t]*+\)")
-# What stands in most lines is found without expressions: see `lazy_re`.
+# What most lines contain is parsed without expressions: see `lazy_re`.
 LOWER, DIGITS = "abcdefghijklmnopqrstuvwxyz", "0123456789"
 LETTERS = LOWER + LOWER.upper()
 NAME = LETTERS + "_" + DIGITS
-ORDINARY = NAME + "./:=%^@+-"  # characters of a word that stand for themselves
+ORDINARY = NAME + "./:=%^@+-"  # characters of a word without a special meaning
 ORDINARY_IN_BRACES = NAME + ".%^"
 PARAMETERS = "@*#?$!-"  # variables that are named by one character
 REDIRECTS = ("<<<", "<<-", "<<", "<>", "<&", ">&", ">>", ">|", "&>>", "&>", "<", ">")
@@ -56,20 +56,20 @@ TILDE = r"~(\+|[\w.-]*+)(?=[/: \t\r\n;&|()<>}]|\Z)"
 ANSI = r"(?s)(?:[^'\\]++|\\.)*+'"
 BACKQUOTES = r"(?s)(?:[^`\\]++|\\.)*+`"
 HERE_QUOTES = r"""(?s)'([^']*+)'|"([^"]*+)"|\\(.)"""
-# A token inside parentheses that are skipped: quoted text, an escaped character, anything without parentheses.
+# A token inside parentheses that are skipped: quoted text, an escaped character, text without parentheses.
 PARENTHESES = r"""(?s)[^()'"`\\]++|\\.|'[^']*+'|"(?:[^"\\]++|\\.)*+"|`(?:[^`\\]++|\\.)*+`|[()'"`\\]"""
 DECLARING = ("declare", "typeset", "local", "export", "readonly")
 COMPOUND = frozenset("{ if while until for select case function [[".split())
-NOT_COMMANDS = frozenset("then else elif fi do done esac in } !".split())  # reserved words that begin no command
+NOT_COMMANDS = frozenset("then else elif fi do done esac in } !".split())  # reserved words that do not begin a command
 OPERATORS = ":- := :? :+ ## %% // /# /% ^^ ,, - = ? + # % / ^ , @ :".split()
-DEEPEST = 60  # substitutions and blocks in one another
+DEEPEST = 60  # levels of nested substitutions and blocks
 STEPS = 20_000
 CHARACTERS_PER_STEP = 256
 LONGEST_DELIMITER = 1_000
 LONGEST_RESERVED = 8
-LONGEST_PIECE = 256  # that is copied to look at its characters
+LONGEST_PIECE = 256  # characters that are copied at once to read them
 LONGEST_INDEX = 1_000
-LONGEST_SHOWN = 400  # characters of a command that are kept to show it
+LONGEST_SHOWN = 400  # characters of a command that are kept for display
 
 
 class Unreadable(Exception):
@@ -85,22 +85,22 @@ class OutOfBudget(Exception):
 
 
 class Budget:
-    """The steps for reading one line, all code inside of it included: parsing and walking, text that is copied.
+    """The steps for reading one line, including all code in it: for parsing, walking, and copying text.
 
-    A step takes a few microseconds; the whole budget is spent in less than a tenth of a second.
+    A step takes a few microseconds, the whole budget less than a tenth of a second.
     """
 
     def __init__(self, steps: int = STEPS) -> None:
         self.steps = steps
 
     def spend(self, steps: int = 1) -> None:
-        """Take steps; raise OutOfBudget if none are left."""
+        """Use up steps. Raises `OutOfBudget` if none are left."""
         self.steps -= steps
         if self.steps < 0:
             raise OutOfBudget
 
     def spend_on(self, characters: int) -> None:
-        """Take the steps for going through a text of this length."""
+        """Use up the steps for scanning a text of this length."""
         if characters >= CHARACTERS_PER_STEP:
             self.spend(characters // CHARACTERS_PER_STEP)
 
@@ -119,7 +119,7 @@ class Variable(NamedTuple):
     name: str
     prefix: str = ""  # # for the length, ! for indirection
     subscript: str | None = None
-    subscript_word: Word | None = None  # the subscript, if something in it is substituted
+    subscript_word: Word | None = None  # the subscript, if it contains substitutions
     operator: str = ""
     argument: Word | None = None
     other: Word | None = None  # the replacement of a pattern; the length of a substring
@@ -130,7 +130,7 @@ class Redirect(NamedTuple):
 
     descriptor: str | None
     operator: str
-    target: Word  # of a here-document: its text, once that is read
+    target: Word  # for a here-document, its text, once that is read
 
 
 class Simple(NamedTuple):
@@ -140,7 +140,7 @@ class Simple(NamedTuple):
     words: list[Word]
     redirects: list[Redirect]
     shown: str
-    span: tuple[int, int] | None  # where it stands in the line, if it does
+    span: tuple[int, int] | None  # its position in the line, if it is literally there
 
 
 class Pipeline(NamedTuple):
@@ -152,7 +152,7 @@ class Pipeline(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A compound command. `kind` says which of the `bodies` run, and how often."""
+    """A compound command. `kind` determines which of the `bodies` run, and how often."""
 
     kind: str  # group, subshell, branches, loop, for, test
     bodies: list[Sequence]
@@ -177,7 +177,7 @@ NODES = (Part, Variable, Redirect, Simple, Pipeline, Block, Function)
 
 
 def parse(text: str, budget: Budget | None = None) -> Sequence:
-    """Return the commands of a line or a script. Raise Unreadable or OutOfBudget."""
+    """Return the commands of a line or script. Raises `Unreadable` or `OutOfBudget`."""
     return list(Parser(text, budget or Budget(), 0).complete_commands())
 
 
@@ -193,7 +193,7 @@ def nodes(tree: Any) -> Iterator[Any]:
 
 
 def only_command(text: str) -> Simple | None:
-    """Return the command of a text that is one simple command and nothing else; otherwise None."""
+    """Return the command of a text that consists of a single simple command; otherwise None."""
     try:
         items = parse(text)
     except (Unreadable, OutOfBudget):
@@ -204,7 +204,7 @@ def only_command(text: str) -> Simple | None:
 
 
 class Parser:
-    """A recursive-descent parser over one text. `offset` is where the text stands in the line, None if nowhere."""
+    """A recursive-descent parser of one text. `offset` is the text's position in the line, None if it is not there."""
 
     def __init__(self, text: str, budget: Budget, offset: int | None = None, outer: Parser | None = None) -> None:
         self.text = text
@@ -214,8 +214,8 @@ class Parser:
         self.end = 0  # of the last word, redirection or closing token
         self.offset = offset
         self.depth: int = outer.depth + 1 if outer else 0
-        self.in_substitution = 0  # levels of `$(` around the current place
-        # Simple commands since the last complete one, inside of what has not been read to its end.
+        self.in_substitution = 0  # levels of `$(` around the current position
+        # Simple commands since the last complete one, in what has not been read to its end.
         self.unfinished: list[Simple] = outer.unfinished if outer else []
         self.flaws: list[str] = outer.flaws if outer else []  # syntax errors that only show at run time
         self.pending: list[tuple[Redirect, str, bool]] = []  # here-documents that begin at the next newline
@@ -243,7 +243,7 @@ class Parser:
         return self.text[self.at + ahead : self.at + ahead + 1]
 
     def reserved(self) -> str:
-        """Return the word in lower-case letters, the brace, `!` or `[[` that stands here by itself, or nothing."""
+        """Return the lower-case word, brace, `!` or `[[` that is here as a whole word; empty if there is none."""
         piece = self.text[self.at : self.at + LONGEST_RESERVED + 1]
         word = piece[: _end_of_run(piece, 0, LOWER)]
         if not word:
@@ -252,7 +252,7 @@ class Parser:
         return word if is_whole else ""
 
     def name(self, digits: bool = False) -> str:
-        """Take the name of a variable; return it, or nothing. `digits`: a number may have more than one digit."""
+        """Take and return the name of a variable; empty if there is none. `digits`: numbers may have several digits."""
         char, end = self.char(), self.at + 1
         if char in DIGITS:  # also at the end of the text
             end = _end_of_run(self.text, self.at, DIGITS) if digits else end
@@ -264,20 +264,20 @@ class Parser:
         return name
 
     def redirect_operator(self) -> tuple[str, str]:
-        """Return the descriptor and the operator of the redirection that stands here; no operator if there is none."""
+        """Return the descriptor and operator of the redirection here; the operator is empty if there is none."""
         text, at = self.text, self.at
         named = DESCRIPTOR_NAME.match(text, at) if self.char() == "{" and not self.looks_at("{}", "{ ") else None
         end = named.end() if named else _end_of_run(text, at, DIGITS)
         return text[at:end], next((each for each in REDIRECTS if text.startswith(each, end)), "")
 
     def take(self, pattern: re.Pattern[str]) -> str:
-        """Take the text that matches here; return it, or nothing."""
+        """Take and return the text that matches here; empty if there is none."""
         found = pattern.match(self.text, self.at)
         self.at = found.end() if found else self.at
         return found.group() if found else ""
 
     def accept(self, text: str) -> bool:
-        """Take a text if it stands here; return whether it does."""
+        """Take a text if it is here; return whether it is."""
         found = self.text.startswith(text, self.at)
         self.at += len(text) if found else 0
         return found
@@ -317,7 +317,7 @@ class Parser:
             redirect.target.extend(self.here_document(delimiter, literal, strip=redirect.operator == "<<-"))
 
     def take_word(self, *names: str) -> str:
-        """Take one of these reserved words, or none."""
+        """Take and return one of these reserved words; empty if none is here."""
         self.skip_newlines()
         found = self.reserved()
         return found if found in names and self.accept(found) else ""
@@ -335,7 +335,7 @@ class Parser:
             raise Unreadable("it is nested too deeply")
 
     def inside(self, text: str) -> Word:
-        """Parse the text of an expression, an index or a here-document: what is substituted in it."""
+        """Parse the substitutions in an arithmetic expression or an index."""
         self.budget.spend_on(len(text))
         return Parser(text, self.budget, None, self).double("")
 
@@ -439,7 +439,7 @@ class Parser:
         return Block(kind, bodies, name, words, complete, redirects, self.shown(start), self.span(start))
 
     def block(self) -> Block | Function | None:
-        """Parse a compound command or a function; return None if a simple command stands here."""
+        """Parse a compound command or a function; return None if a simple command is here."""
         if self.char() == "(":
             arithmetic = self.arithmetic(self.at + 2) if self.looks_at("((") else None
             if arithmetic is not None:
@@ -622,7 +622,7 @@ class Parser:
             self.end = self.at
 
     def assignment_operator(self) -> tuple[str, str, str]:
-        """Return the name, the index and the operator of the assignment that stands here; empty if there is none."""
+        """Return the name, index and operator of the assignment here; all empty if there is none."""
         text, at = self.text, self.at
         end = _end_of_run(text, at, NAME)
         indexed = INDEX.match(text, end) if text.startswith("[", end) else None
@@ -676,12 +676,12 @@ class Parser:
         offset = self.offset + start if self.offset is not None and not strip else None
         try:
             return Parser(body, self.budget, offset, self).double("")
-        except Unreadable as error:  # an error that shows when the here-document is expanded
+        except Unreadable as error:  # the error would occur when the here-document is expanded
             self.flaws.append(error.why)
             return [Part("text", UNKNOWN, True)]
 
     def here_document_end(self, delimiter: str, strip: bool) -> tuple[int, int]:
-        """Return where the text of a here-document ends, and where the line after its delimiter begins."""
+        """Return the end of a here-document's text, and the start of the line after its delimiter."""
         text, length = self.text, len(self.text)
         if len(delimiter) > LONGEST_DELIMITER:
             raise Unreadable("the delimiter of a here-document is too long")
@@ -711,9 +711,9 @@ class Parser:
         return "".join(decoded(part.value) for part in word if part.kind == "text")
 
     def word(self, stops: str = WORD_ENDS, tilde: str = "", nested: bool = False, quoted: bool = False) -> Word:
-        """Parse one word. `tilde` is where one is expanded: in a `word` or an assignment's `value`.
+        """Parse one word. `tilde` tells whether tildes are expanded as in a "word" or in an assignment's "value".
 
-        `nested` is inside `${…}`, `quoted` there inside double quotes too, where single quotes are ordinary.
+        `nested`: inside `${…}`. `quoted`: there, and inside double quotes, where single quotes are ordinary characters.
         """
         pieces: list[str | Part] = []
         source = self.text
@@ -762,7 +762,7 @@ class Parser:
         return _merged(pieces)
 
     def tilde(self, kind: str, pieces: list[str | Part]) -> str | None:
-        """Take a tilde that is expanded, with its user's name; return that name, or None."""
+        """Take a tilde that is expanded, with a user's name; return the name, or None if it is not expanded."""
         first, last = (piece if isinstance(piece, str) else "" for piece in [*pieces[:1], *pieces[-1:]] or ["", ""])
         if pieces and (last[-1:] not in (":", "=") or not (kind == "value" or ASSIGNMENT_ARGUMENT.match(first))):
             return None
@@ -776,7 +776,7 @@ class Parser:
         return found.group(1)
 
     def skip_parentheses(self) -> int:
-        """Skip a balanced pair of parentheses, such as `(a|b)` of `!(a|b)`; return where its inside ends."""
+        """Skip a balanced pair of parentheses, such as `(a|b)` of `!(a|b)`; return the position of the last one."""
         depth = 0
         pattern = re.compile(PARENTHESES)
         while lexeme := self.take(pattern):
@@ -797,7 +797,7 @@ class Parser:
         return text
 
     def quote_in_quotes(self) -> str:
-        """Read a single quote in `"${x:-…}"`. It is an ordinary character, but to bash it must be closed."""
+        """Parse a single quote in `"${x:-…}"`. It is an ordinary character, but bash requires it to be closed."""
         end = self.text.find("'", self.at + 1)
         between = self.text[self.at + 1 : end] if end >= 0 else ""
         if any(char in between for char in '}"$`\\\n'):
@@ -806,7 +806,7 @@ class Parser:
         return "'" + between + "'" if end >= 0 else "'"
 
     def double(self, stop: str) -> Word:
-        """Parse quoted text up to its closing quote; a here-document, which has none, up to the end of the text."""
+        """Parse quoted text up to its closing quote; without one, as in a here-document, up to the end of the text."""
         pieces: list[str | Part] = []
         while True:
             self.budget.spend()
@@ -829,7 +829,7 @@ class Parser:
             self.at += 1 + is_escape
 
     def special(self, quoted: bool, in_here_document: bool = False) -> Word:
-        """Parse what begins with a dollar sign or a backquote."""
+        """Parse an expansion that begins with a dollar sign or a backquote."""
         self.budget.spend()
         if self.char() == "`":
             return [Part("command", self.backquoted(quoted and not in_here_document), quoted)]
@@ -874,7 +874,7 @@ class Parser:
         return unescaped(text[:-1], ansi=True)
 
     def backquoted(self, quoted: bool) -> Sequence:
-        """Parse the commands in backquotes. An error in them shows when they run: the rest of the line runs, too."""
+        """Parse the commands in backquotes. A syntax error in them occurs only when they run, so the line runs, too."""
         self.at += 1
         start = self.at
         raw = self.take(re.compile(BACKQUOTES))[:-1]
@@ -896,7 +896,7 @@ class Parser:
         return items
 
     def arithmetic(self, start: int) -> Word | None:
-        """Parse an arithmetic expression from here past its `))`; return None if it is none, without moving."""
+        """Parse an arithmetic expression, including its `))`; return None, without moving, if it is not one."""
         before = self.at
         self.at = start - 1
         try:
@@ -923,7 +923,7 @@ class Parser:
         self.at += len(operator)
         self.deeper()
         if operator:
-            # single quotes quote in patterns, and outside of double quotes
+            # single quotes are quotes in patterns, and outside double quotes
             literal = in_here_document or (quoted and operator[0] not in "#%/^,@")
             separator = operator[0] if operator[0] == "/" or operator == ":" else ""
             argument = self.word("}" + separator, "word", True, literal)
@@ -948,11 +948,11 @@ class Parser:
         raise Unreadable("an index is not closed")
 
     def subscript(self, index: str) -> Word | None:
-        """Parse an index or a pattern in parentheses, if something in it is substituted."""
+        """Parse an index or a pattern in parentheses; return None if it contains no substitutions."""
         return self.inside(index) if "$" in index or "`" in index else None
 
     def unknown_braces(self, start: int, quoted: bool) -> Word:
-        """Parse a `${…}` of another shell, or a bad one: only what it substitutes counts."""
+        """Parse the substitutions in a `${…}` that is not valid, or of another shell."""
         self.at = start + 2
         self.deeper()
         word = self.word("}", nested=True, quoted=quoted)
@@ -962,7 +962,7 @@ class Parser:
 
 
 def _end_of_run(text: str, at: int, chars: str) -> int:
-    """Return where the characters from here on that are among these end."""
+    """Return the end of the run of these characters from `at` on."""
     while piece := text[at : at + LONGEST_PIECE]:
         left = len(piece.lstrip(chars))
         at += len(piece) - left
@@ -972,7 +972,7 @@ def _end_of_run(text: str, at: int, chars: str) -> int:
 
 
 def _end_of_quoted(text: str, at: int) -> int:
-    """Return where the text from here on that stands for itself in double quotes ends."""
+    """Return the end of the text from `at` on that has no special meaning in double quotes."""
     while piece := text[at : at + LONGEST_PIECE]:
         length = len(piece)
         for char in '"\\$`':
@@ -984,7 +984,7 @@ def _end_of_quoted(text: str, at: int) -> int:
 
 
 def _merged(pieces: list[str | Part], quoted: bool = False) -> Word:
-    """Return the parts of a word; texts that follow one another are one part."""
+    """Return the parts of a word, with adjacent texts merged."""
     word: Word = []
     text = QUOTED if quoted else ""
     texts = [text]
@@ -1008,7 +1008,7 @@ def before(text: str, marks: tuple[str, ...]) -> str:
 
 
 def decoded(text: str) -> str:
-    """Return a text with every mark replaced by the character it stands for."""
+    """Return a text with each mark of a special character replaced with that character."""
     if text.isascii():
         return text
     text = text.replace(QUOTED, "")

@@ -1,6 +1,6 @@
-"""The walk over the commands of a line, in the order in which they would run: all branches, all rounds of loops.
+"""Walks the commands of a line in the order of execution, through all branches and all iterations of loops.
 
-It goes into what a command runs: substitutions, functions, scripts that the line wrote, programs that run others.
+It follows what a command runs: substitutions, functions, scripts that the line wrote, programs that run others.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
     from .syntax import Budget, Pipeline, Redirect, Word
 
 ORIGINS = {NETWORK: "run-download", DECODED: "run-decoded", GENERATED: "run-decoded"}
-LONGEST_WORD = 131_072  # bytes of an argument: Linux starts no program with a longer one
-MOST_ROUNDS = 24  # of a loop over numbers
-STEPS_AFTER = 2_000  # for what was parsed when the budget ran out
+LONGEST_WORD = 131_072  # bytes of an argument, the limit of Linux
+MOST_ROUNDS = 24  # iterations of a loop over numbers
+STEPS_AFTER = 2_000  # for what was parsed before the budget was used up
 STEPS_PER_COMMAND = 8
-# Builtins that evaluate the index of a name they are given.
 _COMPARISONS = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
-_ARITHMETIC_SHELLS = ("zsh", "ksh", "mksh", "oksh")  # there `[` compares as `[[` does
+_ARITHMETIC_SHELLS = ("zsh", "ksh", "mksh", "oksh")  # in which `[` compares numbers like `[[`
+# Builtins that evaluate the index of a name in their arguments.
 _INDEXING = frozenset("let test [ unset read printf declare typeset local export readonly wait mapfile".split())
-# Variables whose value other programs run.
+# Variables whose value is a command that other programs run.
 _COMMAND_VARIABLES = frozenset(
     "EDITOR VISUAL PAGER MANPAGER BROWSER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS "
     "GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND SSH_ASKPASS SUDO_ASKPASS SUDO_EDITOR RSYNC_RSH LESSOPEN LESSCLOSE "
@@ -60,21 +60,21 @@ _COMMAND_VARIABLES = frozenset(
 
 
 class Walk(Expansion):
-    """The walk over one line. `commands` and `notes` are what was found."""
+    """The walk over one line, which collects its `commands` and `notes`."""
 
     def __init__(self, environment: Mapping[str, str], line: str) -> None:
         super().__init__(environment, line)
         self.commands: list[ShellCommand] = []
-        self.around: list[str] = []  # the source of the pipelines around
+        self.around: list[str] = []  # the source of the enclosing pipelines
         self.calling: set[str] = set()  # functions that are being called
-        self.unpacked: list[str] = []  # directories, with a slash at the end, of archives that were downloaded
-        self.assignments: tuple[tuple[str, str], ...] = ()  # those before the program that is being walked
-        self.inputs: tuple[str, ...] = ()  # the files that it reads by redirections
+        self.unpacked: list[str] = []  # directories, ending with a slash, into which downloaded archives are unpacked
+        self.assignments: tuple[tuple[str, str], ...] = ()  # before the program that is being walked
+        self.inputs: tuple[str, ...] = ()  # the files that it reads through redirections
         self.is_certain = True  # whether nothing was expanded in the words that are being walked
         self.parser: Parser | None = None  # of the line itself, while it is being parsed
 
     def all_of(self, line: str | list[str], state: ShellState) -> None:
-        """Walk a line or the words of a program, as far as the budget goes."""
+        """Walk a line, or the words of a program, until the budget is used up."""
         shown = line if isinstance(line, str) else " ".join(line[:64])
         try:
             if isinstance(line, str):
@@ -87,7 +87,7 @@ class Walk(Expansion):
             self.after_parser(state)
 
     def after_parser(self, state: ShellState) -> None:
-        """Walk the simple commands of what could not be parsed to its end."""
+        """Walk the simple commands that were parsed before an error."""
         if self.parser is None:
             return
         unfinished, self.parser = self.parser.unfinished, None
@@ -97,10 +97,10 @@ class Walk(Expansion):
                 del command.words[MOST_WORDS:], command.redirects[MOST_WORDS:], command.assignments[MOST_WORDS:]
                 self.simple(command, state, None, (), 0)
         except (OutOfBudget, RecursionError):
-            pass  # the line is noted as unreadable already
+            pass  # there is already a note that the line is unreadable
 
     def note_origin(self, mark: str, directly: str = "") -> None:
-        """Note that text of unknown content is run, with the part of the line that runs it, or the file's command."""
+        """Note that fetched or decoded text is run; the note shows `directly`, or the innermost part that runs it."""
         sources = [text for text in self.around if not all(char in ORIGINS or char.isspace() for char in text)]
         self.note(ORIGINS[mark] + ("-directly" if directly else ""), directly or "".join(sources[-1:]))
 
@@ -109,9 +109,9 @@ class Walk(Expansion):
     def shell(
         self, code: str, state: ShellState, stdin: str | None, shown: str, depth: int, surely: bool = True
     ) -> str:
-        """Walk a line or script; return what it prints, as far as that is known.
+        """Walk a line or script and return what it prints, with marks for what is not known.
 
-        Code that is only partly known, or that may be no shell code at all, need not be readable.
+        Code that is only partly known, or that may not be shell code (not `surely`), need not be readable.
         """
         code = code.replace("\0", "")  # as shells do
         self.code_run.extend([code] if depth else [])
@@ -221,7 +221,7 @@ class Walk(Expansion):
         return self.written(redirects, out, state)
 
     def compared(self, words: Sequence[list[str]], state: ShellState, depth: int) -> None:
-        """Walk what a test compares as numbers, each word with its possible texts."""
+        """Walk the operands of numeric comparisons in a test; `words` are the possible texts of each word."""
         for at in range(1, len(words) - 1):
             if _COMPARISONS.intersection(map(decoded, words[at])):
                 self.evaluate((*words[at - 1], *words[at + 1]), state, depth)
@@ -244,7 +244,7 @@ class Walk(Expansion):
         return self.joined(result)
 
     def loop(self, node: Block, state: ShellState, stdin: str | None, depth: int) -> str:
-        if _spawns_for_ever(node, self.budget):
+        if _spawns_forever(node, self.budget):
             self.note("fork-bomb", node.shown)
         result: list[str] = []
         before = dict(state.variables)
@@ -254,7 +254,7 @@ class Walk(Expansion):
         inside = self.copy(state)
         result.append(self.sequence(node.bodies[1], inside, stdin, depth))
         self.join(state, [inside], state)
-        for name in set_by_read:  # they are empty after the loop
+        for name in set_by_read:  # also empty after the loop
             state.variables[name] = (*state.variables[name][: MOST_VALUES - 1], "")
         return self.joined(result)
 
@@ -282,7 +282,7 @@ class Walk(Expansion):
     def simple(
         self, node: Simple, state: ShellState, stdin: str | None, upstream: Collection[list[str]], depth: int
     ) -> str:
-        """Walk one command; twice if it uses a variable without a value: it may be empty, or come from elsewhere."""
+        """Walk one command; twice if it uses a variable without a value, which may be empty or set elsewhere."""
         self.span = node.span
         if self.unset_is_empty:
             return self.simple_once(node, state, stdin, upstream, depth)
@@ -327,7 +327,7 @@ class Walk(Expansion):
     def command_variables(
         self, assignments: Iterable[tuple[str, str]], state: ShellState, stdin: str | None, shown: str, depth: int
     ) -> None:
-        """Walk the values of variables that later commands run, such as `GIT_EDITOR='…'`, unless they only name one."""
+        """Walk values of variables that later commands run, such as `GIT_EDITOR='…'`, if these have several words."""
         for name, value in assignments:
             if name in _COMMAND_VARIABLES and " " in value.strip():
                 self.shell(value.lstrip("|-"), self.copy(state), stdin, shown, depth + 1)
@@ -401,7 +401,7 @@ class Walk(Expansion):
         return "".join(outputs) if outputs and name not in FILTERS else printed(self, name, words, state, stdin or "")
 
     def inner_of(self, name: str, words: list[str], state: ShellState, stdin: str | None) -> list[programs.Inner]:
-        """Return what a program runs: by its words, by variables that name a command, by a makefile of the line."""
+        """Return what a program runs because of its words, its variables or a makefile of the line."""
         if name == "xargs" and (file := programs.value_of(programs.xargs_options(words)[0], "-a", "--arg-file")):
             stdin = content(self, file, state)
         found = [
@@ -440,7 +440,7 @@ class Walk(Expansion):
     def aliased(
         self, name: str, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int
     ) -> None:
-        """Walk an alias, or a program under another name: by its path if that has one."""
+        """Walk an alias, or a program under another name, which has an alias for its path."""
         self.budget.spend(2 * STEPS_PER_COMMAND + len(words))
         line = " ".join([state.aliases[name], *map(programs.quoted, words[1:])])
         self.calling.add(name)
@@ -457,7 +457,7 @@ class Walk(Expansion):
         upstream: Collection[list[str]],
         depth: int,
     ) -> str:
-        """Walk what a program runs; return what that prints."""
+        """Walk what a program runs, and return what that prints."""
         if depth > DEEPEST:
             self.note("unreadable", shown)
             return UNKNOWN
@@ -507,7 +507,7 @@ class Walk(Expansion):
         depth: int,
         directly: bool = False,
     ) -> str:
-        """Walk a script whose text is known: from stdin, or from a file that the line wrote."""
+        """Walk a script from stdin, or from a file that the line wrote, if its text is known."""
         is_other = language != "shell"
         mark = next((mark for mark in ORIGINS if mark in (text or "")), "") if is_other or directly else ""
         if mark:
@@ -520,20 +520,20 @@ class Walk(Expansion):
         return self.shell(text, state, stdin, shown, depth + 1)
 
     def code(self, language: str, code: str, state: ShellState, stdin: str | None, shown: str, depth: int) -> None:
-        """Walk code of another language, as the shell commands that do the same."""
+        """Walk code in another language as equivalent shell commands."""
         self.code_run.append(code)
         for mark in (NETWORK, DECODED):
             if code.lstrip().startswith(mark):
                 self.note_origin(mark)
         state = self.copy(state)
         state.is_certain = self.is_certain = False
-        from . import one_liners  # most lines have none
+        from . import one_liners  # rarely needed
 
         if len(code) > one_liners.LONGEST:
             self.note("unreadable", because(shown, "its code is too long"))
             code = code[: one_liners.LONGEST]
         self.budget.spend(len(code) // 3)
-        states = [state]  # in each directory that the code may be in
+        states = [state]  # one for each directory that the code may be in
         for kind, value in one_liners.actions(language, code):
             if kind == "note":
                 self.note(value, shown)
@@ -552,7 +552,7 @@ class Walk(Expansion):
         return resolved(word, state.directory, self.home(state))
 
     def text(self, word: str, state: ShellState) -> str | None:
-        """Return the text of a file that the line wrote, or unpacked from a download; None for another file."""
+        """Return the text of a file that the line wrote, or unpacked from a download; None for any other file."""
         path = self.path(word, state)
         text = state.files.get(path)
         return NETWORK if text is None and path.startswith(tuple(self.unpacked)) else text
@@ -563,7 +563,7 @@ class Walk(Expansion):
     def redirects(
         self, redirects: Iterable[Redirect], state: ShellState, stdin: str | None, depth: int
     ) -> tuple[list[tuple[str, str]], tuple[str, ...], str | None]:
-        """Return the files that output goes to, as (operator, target), those that are read, and the text on stdin."""
+        """Return the files for output, as (operator, target), the files for input, and the text on stdin."""
         found, inputs = [], []
         for redirect in redirects:
             self.budget.spend(6)
@@ -588,7 +588,7 @@ class Walk(Expansion):
         return found, tuple(inputs), stdin
 
     def written(self, redirects: list[tuple[str, str]], out: str, state: ShellState) -> str:
-        """Record what is written to files; return the output that is left."""
+        """Record output that is redirected to files; return the output that is not."""
         targets = [(operator, target) for operator, target in redirects if not operator.startswith("2")]
         for operator, target in targets:
             path = self.path(target, state)
@@ -599,7 +599,7 @@ class Walk(Expansion):
 
 
 def _argument(word: str) -> str:
-    """Return a word as an argument of a command: the mark of decoded text counts only where nothing follows it."""
+    """Return a word as an argument of a command; keeps the mark of decoded text only at its end."""
     if len(word) > LONGEST_WORD:
         return UNKNOWN
     word = word.replace("\0", "")
@@ -607,7 +607,7 @@ def _argument(word: str) -> str:
 
 
 def _is_literal(redirects: Iterable[Redirect], words: Iterable[Word]) -> bool:
-    """Whether words and the targets of redirections are those that are written: nothing in them is expanded."""
+    """Whether nothing is expanded in words and in the targets of redirections."""
     for word in (*words, *(redirect.target for redirect in redirects)):
         for part in word:
             if part.kind != "text" or (not part.value.isascii() and _has_pattern(part.value)):
@@ -616,7 +616,7 @@ def _is_literal(redirects: Iterable[Redirect], words: Iterable[Word]) -> bool:
 
 
 def _has_pattern(text: str) -> bool:
-    """Whether a text has a pattern or braces that are expanded."""
+    """Whether a text contains a pattern or braces that are expanded."""
     has_braces = OPEN in text and (COMMA in text or ".." in text)
     return has_braces or STAR in text or ONE in text or (SET in text and "]" in text)
 
@@ -628,7 +628,7 @@ def _values(node: Simple) -> Iterator[Word]:
 
 
 def _is_builtin(node: Simple) -> bool:
-    """Whether a command is one whose assignments stay: `IFS=, read x` runs in the shell itself."""
+    """Whether a command is a builtin, before which assignments change the shell's own state: `IFS=, read x`."""
     first = node.words[0]
     return len(first) == 1 and first[0].kind == "text" and first[0].value in BUILTINS
 
@@ -656,7 +656,7 @@ def _is_fork_bomb(function: Function, budget: Budget) -> bool:
     return any(where.background for where in pipelines) or len(pipelines) != len(set(map(id, pipelines)))
 
 
-def _spawns_for_ever(loop: Block, budget: Budget) -> bool:
+def _spawns_forever(loop: Block, budget: Budget) -> bool:
     """Whether a loop is `while true; do something & done`."""
     if not any(pipeline.background for _, pipeline in loop.bodies[1]):
         return False

@@ -1,4 +1,4 @@
-"""Fields of expanded text: field splitting, brace expansion, pattern matching."""
+"""Splits expanded text into fields, expands braces and matches patterns."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
     from .syntax import Budget, Word
 
 LONGEST_PATTERN = 4096  # characters of a path's pattern; a longer one counts as matching
-MOST_WORDS = 512  # out of one brace expansion
+MOST_WORDS = 512  # of one brace expansion
 MOST_OF_RANGE = 64  # of `{1..1000}`
 DEEPEST_BRACES = 20
 MOST_DIGITS = 15
 
 
 class TooManyWords(Exception):
-    """A brace expansion gives more words than are looked at; `words` are the first."""
+    """A brace expansion yields too many words; `words` are the first ones."""
 
     def __init__(self, words: list[str]) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ def plain_number(word: Word | None) -> int | None:
 
 
 def encoded(value: str, quoted: bool, separators: str) -> str:
-    """Return a variable's value as part of a word: unquoted, it is split into fields and its patterns are active."""
+    """Return a variable's value as part of a word, with marks for separators and patterns unless it is quoted."""
     if quoted:
         return QUOTED + value
     if separators == " \t\n" and not any(char in value for char in " \t\n*?["):
@@ -49,7 +49,7 @@ def encoded(value: str, quoted: bool, separators: str) -> str:
 
 
 def split_words(text: str, budget: Budget) -> list[str]:
-    """Return the words of one expanded text; raise TooManyWords if braces give too many."""
+    """Return the words of one expanded text. Raises `TooManyWords` if braces yield too many."""
     if OPEN not in text or (COMMA not in text and ".." not in text):
         if text.isascii():
             return [text] if text else []
@@ -62,7 +62,7 @@ def split_words(text: str, budget: Budget) -> list[str]:
 
 
 def _without_marks(word: str) -> str:
-    """Return a word with braces as they were written; its patterns stay active."""
+    """Return a word with the marks of braces and quotes replaced; those of patterns are kept."""
     if word.isascii():
         return word
     for mark, char in ((OPEN, "{"), (COMMA, ","), (CLOSE, "}"), (QUOTED, "")):
@@ -75,7 +75,7 @@ _RANGE = r"(-?[0-9]{1,15}|[A-Za-z])\.\.(-?[0-9]{1,15}|[A-Za-z])(?:\.\.(-?[0-9]{1
 
 
 class _Brace:
-    """A matched pair of braces, with the commas directly inside of it."""
+    """A matched pair of braces, with the commas directly inside it."""
 
     __slots__ = ("commas", "end", "start")
 
@@ -86,7 +86,7 @@ class _Brace:
 
 
 def _expand_braces(text: str, budget: Budget) -> tuple[list[str], bool]:
-    """Return `abd` and `acd` for `a{b,c}d`, the numbers for `{1..3}`; and whether these are all."""
+    """Return `abd` and `acd` for `a{b,c}d`, the numbers for `{1..3}`; and whether the words are complete."""
     pairs: list[_Brace] = []
     stack: list[_Brace] = []
     for found in re.finditer(_BRACE_MARK, text):
@@ -125,7 +125,7 @@ def _expand(text: str, start: int, end: int, pairs: list[_Brace], depth: int, bu
         elif found := re.fullmatch(_RANGE, text[pair.start + 1 : pair.end]):
             choices = _range(*found.groups())
         if not choices:
-            continue  # a literal brace: what is inside of it may still be expanded
+            continue  # a literal brace, whose inside may still be expanded
         before = text[at : pair.start]
         budget.spend(len(choices))
         is_complete = is_complete and len(words) * len(choices) <= MOST_WORDS
@@ -138,7 +138,7 @@ def _expand(text: str, start: int, end: int, pairs: list[_Brace], depth: int, bu
 
 
 def _range(first: str, last: str, step: str | None) -> list[str]:
-    """Return the items of `{first..last..step}`, the first and the last of many; none if it is no range."""
+    """Return the items of `{first..last..step}`: of many, the first ones and the last; none if it is not a range."""
     low, high = small_number(first), small_number(last)
     by = abs(small_number(step) or 0) or 1 if step else 1
     if low is not None and high is not None:
@@ -165,7 +165,7 @@ _SET = r"([!^]?)(\]?(?:\[:\w+:\]|[^]])*)\]"
 
 
 class Pattern:
-    """A shell pattern with active marks. Matching takes time in proportion to the text, whatever the pattern."""
+    """A shell pattern, given as text with marks. Matching takes time proportional to the text, for any pattern."""
 
     def __init__(self, pattern: str) -> None:
         # Each piece between two stars has a fixed length and no alternatives.
@@ -198,7 +198,7 @@ class Pattern:
         return _prefix([piece[::-1] for piece in reversed(self._pieces)], text[::-1], longest)
 
     def find(self, text: str, start: int) -> tuple[int, int] | None:
-        """Return the first place at which a text matches, with the longest match there."""
+        """Return the span of the first and longest match in a text, or None."""
         first = _compiled(self._pieces[0]).search(text, start) if self._pieces[0] else None
         if self._pieces[0] and not first:
             return None
@@ -243,11 +243,11 @@ def _prefix(pieces: list[list[str]], text: str, longest: bool) -> int | None:
     return found.end() if found else None
 
 
-_PATTERNS: dict[str, tuple[str, list[Pattern]]] = {}  # those of late, with the plain text before their first mark
+_PATTERNS: dict[str, tuple[str, list[Pattern]]] = {}  # a cache, with the plain text before the first mark
 
 
 def pattern_matches(pattern: str, text: str) -> bool:
-    """Whether a word with active patterns matches a path, or a name."""
+    """Whether a word with marks of patterns matches a path or name; True if it is too long to tell."""
     if len(pattern) > LONGEST_PATTERN:
         return True
     found = _PATTERNS.get(pattern)

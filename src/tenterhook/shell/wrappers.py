@@ -1,22 +1,22 @@
 """Programs that run another program or a shell line, each with its synopsis.
 
-A synopsis is written as in a manual page, without the options that have no value. In this order it has
+A synopsis is written as in a manual page, without the options that have no value. Its parts are, in this order:
 
     exec          the subcommand, in lower case
     -ab --name    options with a value: letters, names
     -c=LINE       an option whose value is a shell line
     -C=DIRECTORY  an option whose value is the directory in which the command runs
     -x=COMMAND    an option that is followed by a program with its arguments
-    IF=-u         it runs something only with this option, or another of several; UNLESS=-v: only without
+    IF=-u         it runs something only with one of these options; UNLESS=-v: only without
     HOST          an operand before the command, in capitals; options may follow it
     NAME=VALUE    any number of assignments
     --            the command begins after the first `--`
     COMMAND       a program with its arguments; LINE: words that are joined to a shell line; INPUT: the same, or the
                   input if there are none; SHELL: arguments of a shell
     @~            the directory in which it runs, unless an option gives it
-    REMOTE        it runs on another machine, or in a container that is there already
+    REMOTE        it runs on another machine, or in an existing container
 
-If nothing follows the options, they may stand anywhere. Of several synopses the first that fits counts.
+If nothing follows the options, they may be anywhere. Of several synopses, the first that fits counts.
 """
 
 from __future__ import annotations
@@ -197,16 +197,16 @@ WRAPPERS: dict[str, str | tuple[str, ...]] = {
     "zip": "-TT=LINE --unzip-command=LINE",
     "go": "-exec=LINE --exec=LINE -toolexec=LINE",
 }
-LOADER = "--library-path --preload --argv0 COMMAND"  # the dynamic linker, which starts the program it is given
+LOADER = "--library-path --preload --argv0 COMMAND"  # the dynamic linker, which can start a program
 
 
 class Synopsis(NamedTuple):
-    """A synopsis, taken apart."""
+    """The parts of a synopsis."""
 
     subcommand: list[str]
-    options: dict[str, str]  # those with a value; which kind of value
+    options: dict[str, str]  # the kind of value, by name; empty for any value
     operands: list[str]  # what follows them
-    needed: list[str]  # options
+    needed: list[str]  # options of which one is needed
     excluded: list[str]
     directory: str | None
     is_remote: bool

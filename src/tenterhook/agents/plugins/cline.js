@@ -1,18 +1,19 @@
-// Cline calls this plug-in around runs and tool calls. Each call has three seconds; beyond that Cline ends the run. So
-// tool calls are judged in hook files (../hooks), and what those cannot express is in files that are only read here.
+// Cline calls this plug-in before and after runs and tool calls, and ends the run if a call takes more than three seconds.
+// Tool calls are therefore decided in hook files (../hooks). What these cannot express in their output they leave in
+// files, which are only read here.
 import { createHash } from "node:crypto"
 import { readFileSync, unlinkSync } from "node:fs"
 // @include ask.js
 const ENTRIES = {}
-const PATIENCE = 2500 // milliseconds: a hook that takes longer goes on, but its answer is not waited for
+const PATIENCE = 2500 // milliseconds; a slower hook keeps running, but Cline does not wait for its answer
 
-let session // its id
-let begun = false // whether hooks know of it
+let session // the session's id
+let begun = false // whether this process has seen a run of the session
 let lead // the agent that the person talks to
-const teammates = new Set() // agents without a parent that it gives tasks to
-let refused // why it must not begin
-let sentBack // with this text, when the agent would have stopped, until it goes on
-let isSentBack = false // in this run
+const teammates = new Set() // agents that the lead gives tasks to; they have no parent
+let refused // the reason, if hooks denied the session
+let sentBack // the reason why hooks did not let the agent stop, until the next run begins
+let isSentBack = false // whether this run began with that reason
 
 const first = (answer, milliseconds = PATIENCE) =>
   Promise.race([answer, new Promise((resolve) => setTimeout(resolve, milliseconds, {}))])
@@ -21,9 +22,9 @@ const about = ({ conversationId, agentId, parentAgentId }) => ({
   session_id: session ?? conversationId, cwd: process.cwd(), agent_id: agentId, parent_agent_id: parentAgentId,
 })
 
-const isBelow = ({ agentId, parentAgentId }) => Boolean(parentAgentId) || teammates.has(agentId)
+const isSubagent = ({ agentId, parentAgentId }) => Boolean(parentAgentId) || teammates.has(agentId)
 
-// The text that a run begins with. That of a person is in a tag.
+// Returns the text that a run begins with. Cline puts what a person wrote in a tag.
 function promptOf({ messages, agentId, parentAgentId }) {
   const said = messages.findLast(({ role, metadata }) => role === "user" && metadata?.displayRole !== "system")
   const text = (said?.content ?? []).flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
@@ -33,8 +34,8 @@ function promptOf({ messages, agentId, parentAgentId }) {
   return prompt
 }
 
-// What the hook file of an event has left for a call.
-function left(event, { snapshot, toolCall }) {
+// Returns what the hook file of an event left for a call, and deletes it.
+function takeAnswer(event, { snapshot, toolCall }) {
   if (!ENTRIES[event]) return {}
   const key = `${event}/${snapshot.conversationId ?? snapshot.runId ?? snapshot.agentId}/${toolCall.toolCallId}`
   const file = `${ENTRIES[event].answers}/${createHash("sha256").update(key).digest("hex")}`
@@ -47,7 +48,7 @@ function left(event, { snapshot, toolCall }) {
   }
 }
 
-// Have Cline go on with a text: again, if no run begins, for it may overlook one that comes while a run ends.
+// Queues a text as the next prompt, again if no run begins: Cline may drop one that arrives while a run ends.
 function sendBack(text, tries = 3) {
   if (!tries || sentBack !== text) return
   globalThis.__clinePluginHost?.emitEvent("queue_message", { prompt: text })
@@ -67,7 +68,7 @@ export default {
   hooks: {
     beforeRun: async ({ snapshot }) => {
       const prompt = promptOf(snapshot)
-      if (isBelow(snapshot)) {
+      if (isSubagent(snapshot)) {
         return begin(await first(ask("SubagentStart", { ...about(snapshot), task_description: prompt })))
       }
       const isResumed = process.env.CLINE_HOOK_AGENT_RESUME === "1"
@@ -86,7 +87,7 @@ export default {
       return begin({ deny: refused }, ...answers)
     },
     beforeTool: async (call) => {
-      const { deny = call.input?.tenterhook_refused, input, approve, given } = left("PreToolUse", call)
+      const { deny = call.input?.tenterhook_refused, input, approve, given } = takeAnswer("PreToolUse", call)
       if (deny) return { skip: true, reason: deny }
       const own = Array.isArray(call.toolCall.input) ? { commands: call.toolCall.input } : call.toolCall.input
       if (JSON.stringify(given) !== JSON.stringify(own)) return {} // left over from another call of the same id
@@ -95,12 +96,12 @@ export default {
       return { ...(input && { input }), ...(approve && isKnown && { policy: { autoApprove: true } }) }
     },
     afterTool: async (call) => {
-      const { output } = left("PostToolUse", call)
+      const { output } = takeAnswer("PostToolUse", call)
       return output === undefined ? undefined : { result: { ...call.result, output } }
     },
     afterRun: async ({ snapshot, result }) => {
       const ended = { ...about(snapshot), last_assistant_message: result.outputText }
-      if (isBelow(snapshot)) await first(ask("SubagentStop", ended))
+      if (isSubagent(snapshot)) await first(ask("SubagentStop", ended))
       else if (result.status === "failed") {
         const error = { error: snapshot.lastErrorClass ?? "error", error_details: snapshot.lastError }
         await first(ask("StopFailure", { ...about(snapshot), ...error }))

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Cline runs this file before or after each tool call, as its name says, and waits two minutes for an answer in JSON.
-# If several such files change the input of a call, the last one counts, in the order of their names: hence `.zsh`.
+# Cline runs this file before or after each tool call, depending on its name, and waits two minutes for an answer in JSON.
+# If several such files change the input of a call, the last one by name wins: hence `.zsh`.
 decide() (
     case ${0##*/} in
         PreToolUse.*)
@@ -12,7 +12,7 @@ decide() (
     esac
 )
 decide
-if [ $? = 2 ]; then # no tool takes this input, so that it does not run; the plug-in gives the model the reason
+if [ $? = 2 ]; then # no tool accepts this input, so the call does not run; the plug-in gives the model the reason
     why='Tenterhook could not answer: this is refused. Look into it with: tenterhook doctor cline'
     echo "{\"contextModification\": \"$why\", \"overrideInput\": {\"tenterhook_refused\": \"$why\"}}"
 fi

@@ -1,4 +1,4 @@
-"""Tenterhook in Hermes: sends each event to the launcher and does what it answers. Standard library only."""
+"""Tenterhook's plug-in for Hermes: sends each event to the launcher and applies its answer. Standard library only."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 ENTRIES: dict[str, dict[str, Any]] = {}
 
-_MANY = 1000  # calls and tasks that are remembered at most
-_calls: dict[Any, tuple[Any, Any, dict[str, Any]]] = {}  # until they have run: the tool, its input and our answer
+_MANY = 1000  # the most entries that are kept of calls, sessions and contexts
+_calls: dict[Any, tuple[Any, Any, dict[str, Any]]] = {}  # the tool, its input and our answer, until a call has run
 _sessions: dict[str, str] = {}  # by task, for the calls of execute_code, which name no session
-_contexts: dict[str, str] = {}  # by session: for its next prompt
+_contexts: dict[str, str] = {}  # by session, for its next prompt
 _thread = threading.local()
 
 
 def register(ctx: Any) -> None:
-    # Hermes asks `tool_request`, `pre_tool_call` and `tool_execution` one after another about each call
+    # Hermes calls `tool_request`, `pre_tool_call` and `tool_execution` in this order for each tool call
     ctx.register_middleware("tool_request", tool_request)
     ctx.register_middleware("tool_execution", tool_execution)
     for hook in (pre_tool_call, on_session_start, pre_llm_call, pre_verify):
@@ -37,7 +37,7 @@ def register(ctx: Any) -> None:
 
 
 def tool_request(*, tool_name: str, args: dict[str, Any], **given: Any) -> dict[str, Any] | None:
-    """Decide a call. Only here its input can be changed."""
+    """Have hooks decide a call, and change its input, which is possible only here."""
     answer = _decide(tool_name, args, given)
     changed = answer.pop("input", None)
     _remember(_calls, _key(given), (tool_name, copy.deepcopy(args if changed is None else changed), answer))
@@ -45,7 +45,7 @@ def tool_request(*, tool_name: str, args: dict[str, Any], **given: Any) -> dict[
 
 
 def pre_tool_call(*, tool_name: str, args: dict[str, Any], **given: Any) -> dict[str, Any] | None:
-    """Refuse a call, or have Hermes ask the person."""
+    """Block a call, or make Hermes ask the user."""
     tool, judged, answer = _calls.get(_key(given), (None, None, {}))
     if (tool, judged) != (tool_name, args):  # another plug-in has changed it since
         answer = _decide(tool_name, args, given)
@@ -57,20 +57,20 @@ def pre_tool_call(*, tool_name: str, args: dict[str, Any], **given: Any) -> dict
     if "ask" in answer:
         shown = json.dumps(args, ensure_ascii=False, default=str)
         asked = f"{answer['ask']}: {tool_name} {shown}"
-        # "always" is for exactly this call; with Hermes's own key it would be for the tool
+        # with this key, the user's answer "always" is for exactly this call; with Hermes's own, for the tool
         key = "tenterhook:" + hashlib.sha256(asked.encode("utf-8", "replace")).hexdigest()[:16]
         return {"action": "approve", "message": asked[:2000], "rule_key": key}
     return None
 
 
 def tool_execution(*, tool_name: str, args: dict[str, Any], next_call: Callable[[Any], Any], **given: Any) -> Any:
-    """Run a call that was not refused, and have its result looked at."""
+    """Run a call that was not blocked, and return its result as changed by hooks."""
     running = _thread.__dict__.setdefault("running", [])
     call = tool_name, _key(given)
-    if call in running:  # one that runs beside others comes here twice
+    if call in running:  # Hermes calls this twice for a call that runs in parallel with others
         return next_call(args)
     _, _, answer = _calls.pop(_key(given), (None, None, {}))
-    if "deny" in answer:  # another plug-in wanted the person to be asked, and Hermes heeds only the first
+    if "deny" in answer:  # Hermes uses only the first plug-in's answer, and another one asked the user
         return _as_text({"error": answer["deny"]})
     running.append(call)
     try:
@@ -97,14 +97,14 @@ def pre_llm_call(**given: Any) -> dict[str, Any] | None:
 
 
 def pre_verify(**given: Any) -> dict[str, Any] | None:
-    """Send Hermes back to work. It calls this only after it has changed files, and at most three times."""
+    """Send Hermes back to work if a hook blocks the stop. Called only after files have changed, at most three times."""
     said = {"stop_hook_active": bool(given.get("attempt")), "last_assistant_message": given.get("final_response")}
     answer = _ask("pre_verify", given, **said, changed_paths=given.get("changed_paths"))
     return {"action": "continue", "message": answer["deny"]} if "deny" in answer else None
 
 
 def _tool_of(given: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the command that Hermes itself asks about; None if it asks a model."""
+    """Return the tool call that Hermes itself asks the user about; None if it asks a model instead."""
     if given.get("surface") == "smart":
         return None
     named = {"tool_name": "terminal", "tool_input": {"command": given.get("command")}}
@@ -128,13 +128,13 @@ def _result_of_subagent(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _failure_of(given: dict[str, Any]) -> dict[str, Any] | None:
-    """Return why a turn failed; None if Hermes tries again."""
+    """Return the error of a failed turn; None if Hermes will try again."""
     if given.get("retryable") and (given.get("retry_count") or 0) + 1 < (given.get("max_retries") or 0):
         return None
     return {"error": given.get("reason"), "error_details": (given.get("error") or {}).get("message")}
 
 
-# Events at which an answer changes nothing, but a subagent's context.
+# Events at which an answer has no effect, except for a subagent's context.
 _OBSERVED: dict[str, Callable[[dict[str, Any]], dict[str, Any] | None]] = {
     "post_llm_call": lambda given: {"prompt": given.get("user_message"), "response": given.get("assistant_response")},
     "api_request_error": _failure_of,
@@ -158,7 +158,7 @@ def _observer(event: str, payload: Callable[[dict[str, Any]], dict[str, Any] | N
 
 
 def _after(tool_name: str, args: dict[str, Any], given: dict[str, Any], result: Any, context: str | None) -> Any:
-    """Return what the model sees of a result."""
+    """Return the result that the model sees, as hooks after the call have changed it."""
     if not context and not {"post_tool_call", "post_tool_call_error"} & {*ENTRIES}:
         return result
     try:
@@ -185,7 +185,7 @@ def _after(tool_name: str, args: dict[str, Any], given: dict[str, Any], result: 
     context = "\n\n".join(filter(None, (context, answer.get("deny"), answer.get("context"))))
     if not context or not isinstance(result, str):
         return result
-    # Hermes reads some results, which are JSON
+    # some results are JSON objects, which Hermes parses
     return _as_text({**fields, "additional_context": context}) if fields else f"{result}\n\n{context}"
 
 
@@ -196,7 +196,7 @@ def _decide(tool_name: str, args: dict[str, Any], given: dict[str, Any]) -> dict
 
 
 def _ask(event: str, given: dict[str, Any], **payload: Any) -> dict[str, Any]:
-    """Have Tenterhook answer an event. Returns what to do: deny, ask, input, output, context, each if decided."""
+    """Send an event to Tenterhook. The answer has those of deny, ask, input, output and context that were decided."""
     entry = ENTRIES.get(event)
     if entry is None:
         return {}
@@ -212,13 +212,13 @@ def _ask(event: str, given: dict[str, Any], **payload: Any) -> dict[str, Any]:
             if isinstance(answer, dict):
                 return answer
         why = "did not answer in time" if status is None else f"could not answer (status {status})"
-    except Exception as error:  # noqa: BLE001  # after any, Hermes would run the tool
+    except Exception as error:  # noqa: BLE001  # if it were raised, Hermes would run the tool
         why = f"could not answer ({error})"
     return {"deny": f"Tenterhook {why}: this is refused"} if entry["command"].endswith("|| exit 2") else {}
 
 
 def _run(command: str, given: bytes, timeout: float) -> tuple[int | None, bytes, bytes]:
-    """Run a command until its process exits: another one may hold its pipes. Returns no status after the timeout."""
+    """Run a command until its process exits, even if another holds its pipes. The status is None after a timeout."""
     deadline = time.monotonic() + timeout
     variables = {**os.environ, "HERMES_UNATTENDED": "1"} if _is_unattended() else None
     child = subprocess.Popen(
@@ -227,9 +227,9 @@ def _run(command: str, given: bytes, timeout: float) -> tuple[int | None, bytes,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=variables,
-        start_new_session=True,  # a process group, so that all of it can be ended
+        start_new_session=True,  # a process group, so that its children are killed too
     )
-    # `communicate` may forget the rest of a large input after its first timeout
+    # `communicate` may lose the rest of a large input after its first timeout
     stdin, child.stdin = child.stdin, None
     threading.Thread(target=_write, args=(stdin, given), daemon=True).start()
     is_over = False
@@ -241,7 +241,7 @@ def _run(command: str, given: bytes, timeout: float) -> tuple[int | None, bytes,
             except subprocess.TimeoutExpired as late:
                 if is_over:
                     return child.returncode, late.output or b"", late.stderr or b""
-                is_over = child.poll() is not None  # what it wrote last is read once more
+                is_over = child.poll() is not None  # if so, read its last output
                 if not is_over and time.monotonic() > deadline:
                     return None, b"", b""
     finally:
@@ -261,7 +261,7 @@ def _write(stdin: Any, given: bytes) -> None:
 
 
 def _is_unattended() -> bool:
-    """Return whether Hermes would not ask: run the call, or wait for a minute, as `hermes chat -q` does."""
+    """Whether Hermes cannot ask the user: it would run the call, or wait for a minute, as `hermes chat -q` does."""
     try:
         approval = import_module("tools.approval")
         manager = import_module("hermes_cli.plugins").get_plugin_manager()
@@ -273,7 +273,7 @@ def _is_unattended() -> bool:
 
 
 def _session(given: dict[str, Any]) -> str:
-    """Return the session of an event; approvals name only the turn, execute_code's calls only the task."""
+    """Return the session of an event. Approvals name only the turn, and execute_code's calls only the task."""
     task = given.get("task_id") or ""
     session = given.get("session_id") or given.get("parent_session_id")
     session = session or (given.get("turn_id") or "").partition(":")[0] or _sessions.get(task, "")
@@ -283,7 +283,7 @@ def _session(given: dict[str, Any]) -> str:
 
 
 def _directory(task: str | None) -> str:
-    """Return the directory in which tools work: after a `cd`, another one than that of Hermes."""
+    """Return the directory in which tools run, which a `cd` may have changed."""
     try:
         changed = import_module("tools.terminal_tool").get_session_cwd(task)
         return changed or str(import_module("agent.runtime_cwd").resolve_agent_cwd())
@@ -292,7 +292,7 @@ def _directory(task: str | None) -> str:
 
 
 def _key(given: dict[str, Any]) -> Any:
-    """Return what names a call until it has ended; calls of execute_code have no id, and stay on one thread."""
+    """Return the key of a running call: its ID, or the thread for calls of execute_code, which have none."""
     return given.get("session_id"), given.get("tool_call_id") or threading.get_ident()
 
 

@@ -1,14 +1,14 @@
-// Gives opencode's events to Tenterhook, and does what it answers.
+// Sends opencode's events to Tenterhook, and carries out its answers.
 // @include ask.js
 
 const ENTRIES = {}
 
-// `opencode run` ends when its session is idle, and answers opencode's own questions by itself.
+// `opencode run` ends when its session is idle, and answers opencode's permission requests by itself.
 const WORDS = process.argv.slice(2)
 const COMMAND = WORDS.find((word) => !/^(-.*|DEBUG|INFO|WARN|ERROR)$/.test(word))
 const IS_RUN = COMMAND === "run" && !WORDS.some((word) => /^(-i|--interactive|--mini)$/.test(word))
 
-// The session that this process goes on with, because hooks did not let the process before it stop.
+// The session that this process continues, because hooks did not let it stop in the previous process.
 const CONTINUED = process.env.TENTERHOOK_CONTINUED
 delete process.env.TENTERHOOK_CONTINUED // tools do not need it
 
@@ -18,8 +18,8 @@ export const Tenterhook = async ({ client, directory }) => {
   const begun = new Set(CONTINUED ? [CONTINUED] : []) // sessions whose start was sent
   const prompts = new Map() // by session: the last prompt's message, which names agent and model
   const turns = new Map() // by main session, while it works
-  const sentBack = new Map() // by session: a prompt of ours
-  const continuing = new Map() // by subagent's session that was sent back: the session that waits for it
+  const sentBack = new Map() // by session: the prompt with which we continued it
+  const continuing = new Map() // by session of a subagent that was sent back: the session that waits for it
   const aborted = new Set() // messages
   const calls = new Map() // tool calls under way
   const denied = new Set() // tool calls
@@ -52,7 +52,7 @@ export const Tenterhook = async ({ client, directory }) => {
     return { path: { id }, body: { agent, model, variant: model.variant, parts: [{ type: "text", text }] } }
   }
 
-  // Ask whether a main session may stop; returns the reason if it may not.
+  // Asks whether a main session may stop; resolves to the reason if it may not.
   const askToStop = async (id) => {
     const turn = turns.get(id)
     turns.delete(id)
@@ -60,7 +60,7 @@ export const Tenterhook = async ({ client, directory }) => {
     const payload = { stop_hook_active: turn.isContinued, last_assistant_message: turn.text }
     return (await send("session.idle", id, payload)).deny
   }
-  // Go on with a session in another process, as this one ends.
+  // Continues a session in another process, because this one ends.
   const continueElsewhere = (id, reason) =>
     new Promise((resolve) => {
       const { agent, model } = prompts.get(id)
@@ -74,11 +74,11 @@ export const Tenterhook = async ({ client, directory }) => {
       const child = spawn(process.execPath, words, { cwd: directory, env, stdio: ["pipe", "inherit", "inherit"] })
       child.on("error", (error) => { show(`Tenterhook could not go on with ${id}: ${error}`); resolve() })
       child.on("exit", (status) => { process.exitCode = status ?? 1; resolve() })
-      child.stdin.on("error", () => {}) // it ended without reading
-      child.stdin.end(reason) // a prompt among the words would get quotation marks
+      child.stdin.on("error", () => {}) // it exited without reading stdin
+      child.stdin.end(reason) // opencode would quote a prompt in the arguments
     })
 
-  // A subagent has ended: as long as hooks send it back, its result is that of its last turn.
+  // Asks whether a subagent may end, and continues it until it may; its result is that of its last turn.
   const endSubagent = async (parent, output) => {
     const id = output.metadata?.sessionId
     if (!prompts.has(id) || output.metadata.background) return
@@ -103,13 +103,13 @@ export const Tenterhook = async ({ client, directory }) => {
     questions.set(requestID, question)
     const answer = call?.approve ? call : await send("permission.asked", sessionID, question)
     const reply = answer.deny ? "reject" : answer.approve && "once"
-    // The client has no method for it; the one for a session's permissions takes no reason, and ends the turn.
+    // The client has no method for this; the one for a session's permissions takes no reason, and ends the turn.
     const to = { url: "/permission/{requestID}/reply", path: { requestID } }
     const headers = { "Content-Type": "application/json" }
     if (reply) await client._client.post({ ...to, headers, body: { reply, message: answer.deny } })
   }
 
-  // A process that resumes the session sends the model what is stored.
+  // Stores a changed part: a process that resumes the session sends the model what is stored.
   const store = async (part) => {
     const to = { url: "/session/{sessionID}/message/{messageID}/part/{partID}" }
     const path = { sessionID: part.sessionID, messageID: part.messageID, partID: part.id }
@@ -180,7 +180,7 @@ export const Tenterhook = async ({ client, directory }) => {
       try {
         await (observers[type] ? observers[type](properties) : send(type, sessionID, payload))
       } catch (error) {
-        show(`Tenterhook, at ${type}: ${error}`) // nobody awaits this
+        show(`Tenterhook, at ${type}: ${error}`) // opencode does not await this handler
       }
     },
     "chat.message": async ({ sessionID: id }, { message, parts }) => {
@@ -217,7 +217,7 @@ export const Tenterhook = async ({ client, directory }) => {
       const { deny, input: changed, ...rest } = await send("tool.execute.before", input.sessionID, payload)
       if (deny) {
         denied.add(key(input))
-        throw new Error(deny) // which is the result that the model sees
+        throw new Error(deny) // the model sees it as the call's result
       }
       calls.set(key(input), { tool: input.tool, args: output.args, ...rest })
       if (!changed) return
