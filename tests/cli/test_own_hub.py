@@ -48,7 +48,7 @@ def test_a_hub_that_listens_on_all_addresses_is_found(home: Path, listen: str, l
     assert f"hub http://{local}:7719" in shared
     assert "no phone can sign in: it was given no --public-url" in shared
     assert shlex.join(["--listen", f"{listen}:7719", "--public-url"]) in shared
-    assert "the hub has ended" in stopped
+    assert "the hub has stopped" in stopped
     assert f"no hub answers on this machine: http://{local}:7719" in after
     assert [part[0] for part in (second, shared, stopped, after)] == ["0", "0", "1", "0"]
 
