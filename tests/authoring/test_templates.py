@@ -153,7 +153,8 @@ def test_a_tool_and_a_reason_refuse_every_call_of_that_tool(
     report = tried("guard")
     assert (report["status"], report["passed"]) == (0, 2), report["cases"]
     cases = user_hooks(home) / "guard" / "cases"
-    tools = [(cases / f"{name}.toml").read_text().split('tool_name = "')[1] for name in ("blocks", "leaves-the-rest-alone")]
+    files = [cases / f"{name}.toml" for name in ("blocks", "leaves-the-rest-alone")]
+    tools = [file.read_text().split('tool_name = "')[1] for file in files]
     assert tools[0].split('"')[0] != tools[1].split('"')[0]
     for name, decision in ((called, "deny"), (other, "none")):
         ended = tenterhook("trigger", "pre-tool-call", "--tool", name, "--input", '{"to": "you"}', "--json")
@@ -166,7 +167,9 @@ def test_a_tool_that_is_every_tool_has_no_other_case(home: Path, project: Path) 
     assert (tried("guard")["status"], tried("guard")["passed"]) == (0, 1)
 
 
-@pytest.mark.parametrize(("event", "shown"), [("Stop", "`TODO` in the last message"), ("PreToolUse", "`rm -rf` in the")])
+@pytest.mark.parametrize(
+    ("event", "shown"), [("Stop", "`TODO` in the last message"), ("PreToolUse", "`rm -rf` in the")]
+)
 def test_what_nobody_named_is_shown_as_an_example(event: str, shown: str, home: Path, project: Path) -> None:
     made = tenterhook("new", "guard", "--on", event, "--reason", "Not yet.")
     assert f"it refuses {shown}" in made.stdout
