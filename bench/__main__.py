@@ -26,10 +26,7 @@ def main() -> int:
         sys.exit(f"bench: a contender ended early: {error}")
     text = "\n\n".join((tables.table(rows), *tables.reasons(rows), tables.machine()))
     if options.write:
-        try:
-            tables.put(_PAGE, _COMMAND, text)
-        except tables.NoPlace as error:
-            sys.exit(f"bench: {error}")
+        tables.put(_PAGE, _COMMAND, text)
         curves.write(drawn)
     data = {**tables.as_json(rows), "curves": curves.as_json(drawn)}
     print(json.dumps(data, indent=1) if options.json else f"\n{text}\n\n{curves.as_text(drawn)}")

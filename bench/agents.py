@@ -311,10 +311,7 @@ def main() -> int:
     before = tables.cells(_PAGE, _COMMAND) if options.write and options.agents else ()
     text = "\n\n".join((table(measured, before), *reasons, f"{tables.machine()}; {effort}"))
     if options.write:
-        try:
-            tables.put(_PAGE, _COMMAND, text)
-        except tables.NoPlace as error:
-            sys.exit(f"bench: {error}")
+        tables.put(_PAGE, _COMMAND, text)
     print(json.dumps(as_json(measured), indent=1) if options.json else f"\n{text}")
     return 0
 

@@ -20,7 +20,7 @@ from .comparing import Block, take_turns
 from .compiling import NoCompiler
 from .packages import CannotInstall
 from .plotting import Chart, Point, Series
-from .requests import Case, Worker, WorkerEnded
+from .requests import Case, WorkerEnded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -72,7 +72,7 @@ def against_hooks(setting: Setting, counts: Sequence[int] = HOOKS) -> Curve:
             except (CannotInstall, WorkerEnded) as reason:
                 skipped[peer] = str(reason)
         turns = {
-            (name, count): _block(worker, max(1, 8 // count), Case(count, _CAT))
+            (name, count): worker.block(max(1, 8 // count), Case(count, _CAT))
             for count in counts
             for name, worker in workers.items()
         }
@@ -106,7 +106,7 @@ def against_payload(setting: Setting, sizes: Sequence[int] = SIZES) -> Curve:
             for name, worker in workers.items():
                 stack.enter_context(worker)
                 worker.microseconds(1, Case(1, f"test $(wc -c) = {size};"))  # a figure counts only if it all arrives
-                turns[name, size] = _block(worker, 4, Case(1, _CAT))
+                turns[name, size] = worker.block(4, Case(1, _CAT))
         series = _series(turns, setting)
     return Curve(
         "bench-payload", "Time for an event, by the size of its payload", f"bytes for one hook, {_CAT}", series, skipped
@@ -140,7 +140,7 @@ def of_loading(setting: Setting, counts: Sequence[int] = DEFINITIONS) -> Curve:
         for count in counts:
             setting.folders(count)
             turns[_OURS, count] = _loads(setting, count)
-            turns["strictyaml", count] = _block(strictyaml, 1, Case(count))
+            turns["strictyaml", count] = strictyaml.block(1, Case(count))
         found = take_turns(turns, setting.effort.loads)
     lines: dict[str, list[Point]] = {"Engine.load": [], stats: [], "strictyaml": [], again: []}
     for count in counts:
@@ -167,10 +167,6 @@ def _series(turns: Mapping[tuple[str, int], Block], setting: Setting) -> tuple[S
 
 def _point(x: float, took: Sequence[float]) -> Point:
     return Point(x, *quantiles(took, n=4, method="inclusive"))
-
-
-def _block(worker: Worker, rounds: int, case: Case) -> Block:
-    return lambda: worker.microseconds(rounds, case)
 
 
 def _loads(setting: Setting, count: int) -> Block:

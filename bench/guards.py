@@ -97,10 +97,7 @@ def main() -> int:
         sys.exit(f"bench.guards: {error}")
     text = _text(measured)
     if options.write:
-        try:
-            tables.put(_PAGE, _COMMAND, text)
-        except tables.NoPlace as error:
-            sys.exit(f"bench.guards: {error}")
+        tables.put(_PAGE, _COMMAND, text)
     if options.json:
         print(json.dumps(_as_json(measured), indent=1))
         return 0

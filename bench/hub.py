@@ -232,10 +232,7 @@ def main() -> int:
     effort = f"{options.answers} answers each; the hub's memory was {before:.0f} MiB before the load"
     text = f"{table(measured)}\n\n{tables.machine()}; {effort}"
     if options.write:
-        try:
-            tables.put(_PAGE, _COMMAND, text)
-        except tables.NoPlace as error:
-            sys.exit(f"bench: {error}")
+        tables.put(_PAGE, _COMMAND, text)
     print(f"\n{text}")
     return 0
 

@@ -308,10 +308,7 @@ def _go_through_faults(options: argparse.Namespace, rates: Rates, effort: str) -
 def _put(options: argparse.Namespace, command: str, text: str) -> None:
     print(f"\n{text}")
     if options.write:
-        try:
-            tables.put(_DOCS / "performance.md", command, text)
-        except tables.NoPlace as error:
-            sys.exit(f"bench: {error}")
+        tables.put(_DOCS / "performance.md", command, text)
 
 
 def _raise_limits() -> None:

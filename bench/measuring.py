@@ -136,7 +136,7 @@ def running(setting: Setting) -> Iterator[Row]:
         for title, case, rounds, target in SPAWNING:
             workers = {"c": c_program, "engine": engine, "asyncio": asyncio}
             found = take_turns(
-                {name: _block(worker, rounds, case) for name, worker in workers.items()}, setting.effort.blocks
+                {name: worker.block(rounds, case) for name, worker in workers.items()}, setting.effort.blocks
             )
             yield Row(title, _C, compare(found["engine"], found["c"]), target)
             others.append(Row(f"asyncio, {title}", _C, compare(found["asyncio"], found["c"])))
@@ -154,10 +154,10 @@ def reaching_none(setting: Setting) -> Iterator[Row]:
         return
     spawn = Case(1, ":")
     with program, setting.engine(setting.folders(100)) as engine:
-        turns = {"c": _block(program, 10, spawn), "steady": _block(engine, 100, Case(0))}
+        turns = {"c": program.block(10, spawn), "steady": engine.block(100, Case(0))}
         found = take_turns(turns, setting.effort.blocks)
         yield Row(titles[0], against, compare(found["steady"], found["c"]))
-        turns = {"c": _block(program, 10, spawn), "first": lambda: [setting.loads(100).first_event]}
+        turns = {"c": program.block(10, spawn), "first": lambda: [setting.loads(100).first_event]}
         found = take_turns(turns, setting.effort.loads)
         yield Row(titles[1], against, compare(found["first"], found["c"]))
 
@@ -168,7 +168,7 @@ def loading(setting: Setting) -> Iterator[Row]:
         sample = min(count, _STRICTYAML_SAMPLE)
         against = "strictyaml" if sample == count else f"strictyaml ({sample} folders, scaled)"
         with setting.strictyaml(setting.folders(count)) as strictyaml:
-            turns = {"strictyaml": _block(strictyaml, 1, Case(sample)), "engine": _one_load(setting, count)}
+            turns = {"strictyaml": strictyaml.block(1, Case(sample)), "engine": _one_load(setting, count)}
             found = take_turns(turns, setting.effort.loads)
         faster = _times_faster(found["engine"], scaled(found["strictyaml"], count / sample))
         yield Row(f"load {count:,} hook folders (times faster)", against, faster, target)
@@ -185,9 +185,7 @@ def holding_memory(setting: Setting) -> Iterator[Row]:
     case = Case(1, "cat >/dev/null")
     try:
         with setting.engine() as small, setting.engine(held_mebibytes=_HELD_MEBIBYTES) as large:
-            found = take_turns(
-                {"small": _block(small, 10, case), "large": _block(large, 10, case)}, setting.effort.blocks
-            )
+            found = take_turns({"small": small.block(10, case), "large": large.block(10, case)}, setting.effort.blocks)
     except WorkerEnded as reason:
         yield Row(title, against, None, HELD, f"the process with 1 GiB ended: {reason}")
         return
@@ -198,7 +196,7 @@ def journaling(setting: Setting) -> Iterator[Row]:
     """Measure a hook with the journal, against the same without."""
     for title, case, rounds, _ in SPAWNING[:2]:
         with setting.engine() as without, setting.engine(journal=True) as engine:
-            turns = {"without": _block(without, rounds, case), "with": _block(engine, rounds, case)}
+            turns = {"without": without.block(rounds, case), "with": engine.block(rounds, case)}
             found = take_turns(turns, setting.effort.blocks)
         target = JOURNAL if case.command.startswith("cat") else None  # a hook that reads its event, as hooks do
         yield Row(f"{title}, with the journal", "the same, without", compare(found["with"], found["without"]), target)
@@ -209,10 +207,6 @@ MEASUREMENTS = (
     *(dispatching.reaching_none, dispatching.guarding, handing_over.with_daemon),
     *(looking_up.answers, growth.rows, peers.running),
 )
-
-
-def _block(worker: Worker, rounds: int, case: Case) -> Block:
-    return lambda: worker.microseconds(rounds, case)
 
 
 def _one_load(setting: Setting, count: int) -> Block:

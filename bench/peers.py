@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import homes, packages
-from .comparing import Block, compare, take_turns
+from .comparing import compare, take_turns
 from .packages import CannotInstall, Package
 from .requests import Case, Worker, WorkerEnded
 from .rows import Row, Target
@@ -97,16 +97,12 @@ def _against(setting: Setting, peer: str, worker: Worker) -> Iterator[Row]:
             while left:
                 title, case, rounds, target = left[0]
                 ours = engine if case.hooks else none_match
-                turns = {"ours": _block(ours, rounds, case), "theirs": _block(worker, rounds, case)}
+                turns = {"ours": ours.block(rounds, case), "theirs": worker.block(rounds, case)}
                 found = take_turns(turns, setting.effort.blocks)
                 yield Row(title, peer, compare(found["ours"], found["theirs"]), target)
                 del left[0]
     except WorkerEnded as reason:  # theirs: another version, or a missing dependency
         yield from (Row(each.title, peer, None, each.target, f"it ended: {reason}") for each in left)
-
-
-def _block(worker: Worker, rounds: int, case: Case) -> Block:
-    return lambda: worker.microseconds(rounds, case)
 
 
 def _opened(program: Path) -> Path:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from os import PathLike
     from types import TracebackType
 
+    from .comparing import Block
+
 
 _LONGEST_ANSWER = 60.0  # seconds; the longest real one takes two
 
@@ -78,6 +80,10 @@ class Worker:
             _, said = self._process.communicate()
             raise WorkerEnded((said.strip().splitlines() or [f"exit {self._process.returncode}"])[-1])
         return answer
+
+    def block(self, rounds: int, case: Case) -> Block:
+        """Return a function that runs rounds of a case when the worker's turn comes."""
+        return lambda: self.microseconds(rounds, case)
 
 
 def serve(timed: Callable[[int, Case], Sequence[float]]) -> None:

@@ -37,12 +37,12 @@ def lined_up(lines: Sequence[Sequence[str]], right: Container[int]) -> str:
 
 
 def put(page: Path, command: str, text: str) -> None:
-    """Put a text into a page, between the marks that name the command it comes from; raises `NoPlace`."""
+    """Put a text into a page, between the marks that name the command it comes from; exit if there are none."""
     begin, end = f"<!-- table: {command} -->", "<!-- end of table -->"
     before, found, rest = page.read_text().partition(begin)
     _, ended, after = rest.partition(end)
     if not (found and ended):
-        raise NoPlace(f"{page.name} has no place for the table: put '{begin}' and '{end}' there")
+        raise SystemExit(f"bench: {page.name} has no place for the table: put '{begin}' and '{end}' there")
     page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")
 
 
@@ -51,10 +51,6 @@ def cells(page: Path, command: str) -> list[tuple[str, ...]]:
     _, _, rest = page.read_text().partition(f"<!-- table: {command} -->")
     lines = [line for line in rest.partition("<!-- end of table -->")[0].splitlines() if line.startswith("| ")]
     return [tuple(cell.strip() for cell in line[2:-2].split(" | ")) for line in lines[2:]]
-
-
-class NoPlace(Exception):
-    """A page has no marks for the table."""
 
 
 def reasons(rows: Sequence[Row]) -> list[str]:

@@ -153,9 +153,8 @@ def test_a_tool_and_a_reason_refuse_every_call_of_that_tool(
     report = tried("guard")
     assert (report["status"], report["passed"]) == (0, 2), report["cases"]
     cases = user_hooks(home) / "guard" / "cases"
-    tools = [
-        (cases / f"{name}.toml").read_text().split('tool_name = "')[1] for name in ("blocks", "leaves-the-rest-alone")
-    ]
+    files = [cases / f"{name}.toml" for name in ("blocks", "leaves-the-rest-alone")]
+    tools = [file.read_text().split('tool_name = "')[1] for file in files]
     assert tools[0].split('"')[0] != tools[1].split('"')[0]
     for name, decision in ((called, "deny"), (other, "none")):
         ended = tenterhook("trigger", "pre-tool-call", "--tool", name, "--input", '{"to": "you"}', "--json")

@@ -44,11 +44,11 @@ def test_a_hub_that_listens_on_all_addresses_is_found(home: Path, listen: str, l
     first, second, shared, stopped, after, _ = ended.stdout.split("status ")
     assert f"hub     http://{listen}:7719" in first
     assert f"hub     http://{listen}:7719" in second, ended.stdout
-    assert "it was running already" in second
+    assert "it was already running" in second
     assert f"hub http://{local}:7719" in shared
     assert "no phone can sign in: it was given no --public-url" in shared
     assert shlex.join(["--listen", f"{listen}:7719", "--public-url"]) in shared
-    assert "the hub has ended" in stopped
+    assert "the hub has stopped" in stopped
     assert f"no hub answers on this machine: http://{local}:7719" in after
     assert [part[0] for part in (second, shared, stopped, after)] == ["0", "0", "1", "0"]
 

@@ -24,7 +24,6 @@ from tenterhook.hub_client import membership
 from tenterhook.journal import writer
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Callable, Iterator
     from pathlib import Path
 

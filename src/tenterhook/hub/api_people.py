@@ -38,7 +38,7 @@ def enter(
 ) -> schemas.SignedIn:
     """Sign in with a one-time link, which is valid for a few minutes; otherwise like `/sign-in`.
 
-    It does not replace the sign-in of another person: the sender of a link could otherwise have others answer in their name.
+    It does not replace the sign-in of another person, who would then answer in the name of the one who sent the link.
     """
     check_sign_in(request)
     if caller is not None and caller.sign_in is not None:
