@@ -272,7 +272,7 @@ def _print_verdict(head: str, reason: str, record: dict[str, Any]) -> None:
     by, width = f"  ({one_line(str(record.get('by')))})", terminal_width()
     line = f"{head}  {below(reason)}{by}" if reason else f"{head}{by}"
     is_long = width is not None and bool(reason) and (len(click.unstyle(line)) > width or "\n" in line)
-    print_text(f"{head}{by}" if is_long else line)
+    click.echo(f"{head}{by}" if is_long else line)
     _print_subject(record)
     if is_long:
         print_said("    ", reason)
