@@ -24,10 +24,21 @@ if TYPE_CHECKING:
 LARGEST = 200 * 1024 * 1024  # bytes of a source's history
 _LONGEST = 300  # seconds
 _SAFE = (
-    *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "protocol.ext.allow=never"),
-    *("-c", "fetch.recurseSubmodules=no", "-c", "gc.auto=0", "-c", "core.attributesFile=/dev/null"),
+    *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.attributesFile=/dev/null"),
+    *("-c", "fetch.recurseSubmodules=no", "-c", "gc.auto=0"),
 )
 _NO_QUESTIONS = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+# A list, and not what configuration allows: a remote helper is a program that an address names, such as `ext::…`.
+_LIMITS = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "GIT_NO_LAZY_FETCH": "1"}
+# git takes the program for a signature from the signature: one by OpenPGP would be checked with the person's keyring.
+_OPENSSH_ONLY = tuple(
+    word
+    for setting in (
+        *("gpg.format=ssh", "gpg.ssh.program=ssh-keygen"),
+        *("gpg.program=false", "gpg.openpgp.program=false", "gpg.x509.program=false"),
+    )
+    for word in ("-c", setting)
+)
 _HEADS, _TAGS = "refs/remotes/pack/", "refs/tags/"
 
 
@@ -50,10 +61,23 @@ class Revision(NamedTuple):
     date: int = 0  # of the tag or the commit, in seconds since 1970
 
 
+def check_source(source: str) -> None:
+    """Raise `HookError` for a source that is no URL and no absolute path: it could be an option of git."""
+    if not re.match(r"/|[a-z][a-z0-9+.-]*://[^-]|[^-/:][^/:]*:", source) or re.search(r"[\x00-\x1f\x7f]", source):
+        remedy = "name a git URL, or a folder that exists; in hooks.toml by its absolute path"
+        raise HookError(f"{source!r} is no git URL and no absolute path", remedy)
+    if re.match(r"[a-z+]+://[^/@]*:[^/@]+@", source):
+        raise HookError(
+            f"{re.sub('//[^/@]*@', '//…@', source)} has a password in it, which hooks.toml and hooks.lock would show",
+            "leave it out; a credential helper of git has it: git help credentials",
+        )
+
+
 class Repository:
     """The bare repository of one source in our cache. The pack may be in a directory of it: `URL#directory`."""
 
     def __init__(self, source: str) -> None:
+        check_source(source)
         self.source = source
         self._address, _, below = source.partition("#")
         self.below = below.strip("/")
@@ -67,7 +91,7 @@ class Repository:
         if not os.path.isdir(f"{self._directory}/objects"):
             self._git("init", "--quiet", "--bare", self._directory, at=False)
         refs = (f"+refs/heads/*:{_HEADS}*", f"+refs/tags/*:{_TAGS}*", "+HEAD:refs/pack/HEAD")
-        command = self._command("fetch", "--quiet", "--prune", "--no-write-fetch-head", self._address, *refs)
+        command = self._command("fetch", "--quiet", "--prune", "--no-write-fetch-head", "--", self._address, *refs)
         with tempfile.TemporaryFile() as said:
             process = subprocess.Popen(  # git, with a source that the person named
                 command, env=_environment(), stdin=subprocess.DEVNULL, stderr=said, start_new_session=True
@@ -99,7 +123,7 @@ class Repository:
     def resolve(self, rev: str) -> Revision:
         """Return what a tag, branch or commit stands for; without a name, the source's default branch."""
         for name in (f"{_TAGS}{rev}", f"{_HEADS}{rev}", rev) if rev else ("refs/pack/HEAD",):
-            if rev and name == rev and not re.fullmatch(r"[0-9a-f]{7,64}", rev):
+            if rev and (re.search(r"[\s~^:]", rev) or (name == rev and not re.fullmatch(r"[0-9a-f]{7,64}", rev))):
                 break
             found = self._ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
             if found:
@@ -164,13 +188,18 @@ class Repository:
             with tempfile.NamedTemporaryFile("w", prefix="tenterhook-signers-") as allowed:
                 allowed.write(f'* namespaces="git" {key}\n')
                 allowed.flush()
-                options = ("-c", "gpg.format=ssh", "-c", f"gpg.ssh.allowedSignersFile={allowed.name}")
+                options = (*_OPENSSH_ONLY, "-c", f"gpg.ssh.allowedSignersFile={allowed.name}")
                 asked = [("verify-commit", revision.commit)]
-                if revision.tag:
+                if revision.tag and self._tagged_name(revision.tag) == revision.rev:
                     asked.insert(0, ("verify-tag", revision.tag))
                 if any(self._ask(*options, *each) is not None for each in asked):
                     return key
         return ""
+
+    def _tagged_name(self, tag: str) -> str:
+        """Return the name that was signed with a tag: under another one, it could bring an old revision back."""
+        found = re.search(r"^tag (.*)$", self._ask("cat-file", "tag", tag) or "", re.MULTILINE)
+        return found[1] if found else ""
 
     def _command(self, *arguments: str, at: bool = True) -> list[str]:
         return ["git", *_SAFE, *(("-C", self._directory) if at else ()), *arguments]
@@ -235,4 +264,4 @@ def _environment() -> dict[str, str]:
     """Return the caller's environment without variables that make git use another repository or run programs."""
     kept = ("GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_PROXY_SSL_CAINFO", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
     given = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in kept}
-    return {**given, **_NO_QUESTIONS}
+    return {**given, **_NO_QUESTIONS, **_LIMITS}
