@@ -151,11 +151,9 @@ def test_a_source_with_a_password_is_refused_without_showing_it() -> None:
 def test_what_configuration_allows_is_not_asked_about_protocols(tmp_path: Path, home: Path) -> None:
     for setting in ("protocol.ext.allow", "protocol.allow"):
         git(home, "config", "--global", setting, "always")
-    git(
-        home, "config", "--global", "url.ext::sh -c touch%s{}/ran .insteadOf".format("% " + str(tmp_path)), "https://x/"
-    )
+    git(home, "config", "--global", f"url.ext::sh -c touch% {tmp_path}/ran .insteadOf", "https://x/")
     for source in ("ext::sh -c touch% {}/ran", "https://x/y", "fd::17"):
-        with pytest.raises(HookError, match="transport '(ext|fd)' not allowed"):
+        with pytest.raises(HookError, match=r"transport '(ext|fd)' not allowed"):
             Repository(source.format(tmp_path)).fetch()
     assert not (tmp_path / "ran").exists()
 

@@ -216,18 +216,26 @@ def read_hooks(
 def _complete(
     lock: str, wanted: Sequence[NamedPack], locked: dict[str, LockedPack], kept: Mapping[str, LockedPack]
 ) -> list[Problem]:
-    """Add the entries that a lock has lost since it was last read, of packs that are still named; return problems."""
+    """Restore the entries that a lock has lost, or that contradict what it said of the same revision; return problems.
+
+    Only packs that are still named have any.
+    """
     problems = []
     for pack in wanted:
         found, before = locked.get(pack.source), kept.get(pack.source)
         if before is None or (found and (found.commit, found.tree) != (before.commit, before.tree)):
             continue  # it was not in force, or is at another revision
-        names = {hook.name for hook in found.hooks} if found else set()
-        lost = [hook for hook in before.hooks if hook.name not in names]
-        if found is None or lost:
-            locked[pack.source] = found._replace(hooks=(*found.hooks, *lost)) if found else before
-            what = f"the hook {lost[0].name} of {before.name}" if found else before.name
-            message = f"{FILE} no longer has {what}, which stays in force"
+        now = {hook.name: hook for hook in found.hooks} if found else {}
+        more = [hook for name, hook in now.items() if name not in {hook.name for hook in before.hooks}]
+        locked[pack.source] = found._replace(hooks=(*before.hooks, *more)) if found else before
+        wrong = [hook for hook in before.hooks if hook.name not in now or now[hook.name].digest != hook.digest]
+        if found is None or wrong:
+            if found is None:
+                message = f"{FILE} no longer has {before.name}, which stays in force"
+            elif wrong[0].name not in now:
+                message = f"{FILE} no longer has the hook {wrong[0].name} of {before.name}, which stays in force"
+            else:
+                message = f"{FILE} has other bytes of {wrong[0].name} for the same revision; those before stay in force"
             problems.append(Problem("bad-lock", lock, None, None, message, RELOCK))
     return problems
 
