@@ -20,4 +20,4 @@ def test_an_update_whose_cases_fail_is_not_taken_without_a_person(pack: PackRepo
     refused = tenterhook("pack", "update", "--project", "--yes")
     assert refused.returncode == 1
     assert "cases of agent-hooks v1.1.0 fail" in refused.stderr
-    assert "v1.0.0" in (repository / ".agents/hooks/hooks.toml").read_text()
+    assert "v1.0.0" in (repository / ".agents/hooks.toml").read_text()

@@ -28,7 +28,7 @@ def test_update_shows_the_difference_runs_the_cases_and_moves_to_the_newest_tag(
     assert "1 case passed, 0 failed" in updated.stdout
     assert "of the last 7 days replayed" in updated.stdout
     assert trigger(*DEPLOY)["reason"] == "ask the team"
-    assert 'rev = "v1.1.0"' in (repository / ".agents/hooks/hooks.toml").read_text()
+    assert 'rev = "v1.1.0"' in (repository / ".agents/hooks.toml").read_text()
     assert "is up to date" in tenterhook("pack", "update", "--project").stdout
     back = tenterhook("pack", "update", "agent-hooks", "--project", "--to", "v1.0.0", "--yes")
     assert back.returncode == 0
@@ -73,7 +73,7 @@ def test_a_pack_at_a_commit_stays_there(pack: PackRepository, repository: Path) 
 def test_a_half_written_lock_is_written_anew_and_its_hooks_were_in_force_all_the_time(
     pack: PackRepository, repository: Path
 ) -> None:
-    lock = repository / ".agents/hooks/hooks.lock"
+    lock = repository / ".agents/hooks.lock"
     whole = lock.read_text()
     lock.write_text(whole[: len(whole) // 2])
     assert trigger(*DEPLOY)["decision"] == "deny"

@@ -52,7 +52,7 @@ def test_a_signed_tag_of_an_unsigned_commit_is_enough(pack: PackRepository, repo
 
 
 def test_a_lock_that_lacks_a_hook_is_wrong(pack: PackRepository, repository: Path) -> None:
-    lock = repository / ".agents/hooks/hooks.lock"
+    lock = repository / ".agents/hooks.lock"
     lock.write_text("".join(lock.read_text().splitlines(keepends=True)[:-1]))
     wrong = tenterhook("pack", "verify", "--project")
     assert wrong.returncode == 1

@@ -12,7 +12,7 @@ from ..errors import HookError
 from ..packs import declarations, store
 from ..packs.git import Repository
 from .loading import json_option
-from .pack import everywhere, here, name_of, project_option
+from .pack import everywhere, name_of, project_option
 from .printing import print_json
 from .refusals import refuse_below_agent
 
@@ -42,7 +42,7 @@ def pack_verify(fetches: bool, signers: tuple[str, ...], for_project: bool, as_j
     if fetches:
         refuse_below_agent("pack verify --fetch")
     keys = [read_key(each) for each in signers]
-    found = [here(True)] if for_project else list(everywhere())
+    found = list(everywhere(*(["project"] if for_project else [])))
     rows = [row for declared in found for row in _checked(declared, keys, fetches=fetches)]
     wrong = [row for row in rows if row["problem"]]
     if as_json:

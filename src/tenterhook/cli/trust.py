@@ -11,6 +11,7 @@ import click
 
 from ..basics.display_text import lines_of, one_line, text_of, visible
 from ..catalog import fingerprints, layer_settings, source_trust
+from ..catalog.catalog import with_settings
 from ..catalog.trust import OWN_FILES, fingerprint_of
 from ..errors import HookError
 from ..install.settings_change import NO_NEWLINE, diff
@@ -120,7 +121,7 @@ def _untrusted_packs(catalog: Catalog) -> list[tuple[str, LockedPack]]:
     }
     return [
         (layer.name, locked)
-        for layer in catalog.layers
+        for layer in with_settings(catalog.layers)
         for _, locked in (declarations.read(layer.directory, layer.name).packs if waiting else ())
         if locked and (layer.name, locked.source, locked.commit, locked.tree) in waiting
     ]
@@ -155,8 +156,12 @@ def candidates(catalog: Catalog) -> list[Trustable]:
     """Return everything in a project that needs trust, broken or not."""
     names = {hook.folder: hook.name for hook in catalog.hooks}
     found: list[Trustable] = []
-    for layer in catalog.layers:
-        if layer.name != "project" or not os.path.isdir(layer.directory):
+    for layer in with_settings(layer for layer in catalog.layers if layer.name == "project"):
+        if not os.path.isdir(layer.directory):
+            continue
+        if layer not in catalog.layers:  # `.agents`, which has no hook folders
+            file = os.path.join(layer.directory, layer_settings.FILE)
+            found += [Trustable(layer_settings.FILE, file)] if os.path.lexists(file) else []
             continue
         for name in sorted(os.listdir(layer.directory), key=os.fsencode):
             path = os.path.join(layer.directory, name)

@@ -9,6 +9,7 @@ import click
 
 from ..basics.display_text import one_line
 from ..catalog import source_trust
+from ..catalog.catalog import with_settings
 from ..packs import declarations
 from . import pack_review
 from .own_hooks import wired
@@ -51,7 +52,7 @@ def trust_source(source: str, signer: str | None, catalog: Catalog, *, yes: bool
         source_trust.add_signer(source, key)
     here = [
         (layer.name, locked)
-        for layer in catalog.layers
+        for layer in with_settings(catalog.layers)
         for _, locked in declarations.read(layer.directory, layer.name).packs
         if locked and locked.source == source and layer.name != "managed"
     ]
