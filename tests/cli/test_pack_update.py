@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cli.packs_in_use import CASE, DEPLOY
 from packs.repositories import PackRepository, git
-from support import tenterhook, trigger
+from support import on_a_terminal, tenterhook, trigger
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +33,53 @@ def test_update_shows_the_difference_runs_the_cases_and_moves_to_the_newest_tag(
     back = tenterhook("pack", "update", "agent-hooks", "--project", "--to", "v1.0.0", "--yes")
     assert back.returncode == 0
     assert trigger(*DEPLOY)["reason"] == "not this"
+
+
+def test_the_code_of_an_update_runs_only_after_a_question(
+    pack: PackRepository, repository: Path, tmp_path: Path
+) -> None:
+    """The cases and the journal run it: a look at it comes first."""
+    script = pack.hook("no-deploy", "deploy", reason="newer") / "scripts/run.sh"
+    script.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\necho newer >&2\nexit 2\n")
+    cases = pack.path / "hooks/no-deploy/cases"
+    cases.mkdir()
+    (cases / "blocks.toml").write_text(CASE)
+    pack.commit("v1.1.0")
+    tried = tenterhook("pack", "update", "--project", "--dry-run")
+    assert (tried.returncode, "+touch" in tried.stdout) == (0, True)
+    assert "cases: not run, and nothing replayed" in tried.stdout
+    refused = tenterhook("pack", "update", "--project")
+    assert (refused.returncode, "needs confirmation" in refused.stderr) == (1, True)
+    question = b"Run this code on its cases"
+    status, shown = on_a_terminal(["pack", "update", "--project"], {question: b"n\n", b"Use exactly this?": b"n\n"})
+    assert (status, b"cases: not run" in shown) == (1, True)
+    assert not (tmp_path / "ran").exists()
+    status, shown = on_a_terminal(["pack", "update", "--project"], {question: b"y\n", b"Use exactly this?": b"y\n"})
+    assert (status, b"1 case passed, 0 failed" in shown) == (0, True)
+    assert (tmp_path / "ran").exists()
+    back = ("pack", "update", "agent-hooks", "--project", "--to")
+    assert tenterhook(*back, "v1.0.0", "--yes").returncode == 0
+    (tmp_path / "ran").unlink()
+    assert "1 case passed" in tenterhook(*back, "v1.1.0", "--dry-run").stdout, "it was approved before"
+    assert (tmp_path / "ran").exists()
+
+
+def test_an_update_keeps_what_was_written_by_hand(pack: PackRepository, project: Path) -> None:
+    file = project / ".agents/hooks.toml"
+    file.parent.mkdir()
+    text = f"""\
+# ours
+[[packs]]
+source = "{pack.source}"   # any git URL or path
+rev = "v1.0.0"
+only = ["no-deploy"]                          # default: what the pack says
+settings.no-deploy = {{ hosts = ["db1"] }}
+"""
+    file.write_text(text)
+    assert tenterhook("pack", "update", "--project", "--yes").returncode == 0
+    pack.commit("v1.1.0")
+    assert tenterhook("pack", "update", "--project", "--yes").returncode == 0
+    assert file.read_text() == text.replace("v1.0.0", "v1.1.0")
 
 
 def test_a_new_tag_waits_for_the_cooldown(pack: PackRepository, repository: Path) -> None:

@@ -8,7 +8,7 @@ from ..basics import places, private_files
 
 
 def project_root(directory: str) -> str:
-    """Return the directory or its nearest parent with `.git`, `.agents/hooks` or `.agents/hooks.toml`; home is the last."""
+    """Return the directory or its nearest parent with `.git`, `.agents/hooks` or `.agents/hooks.toml`, up to home."""
     start = os.path.realpath(directory)
     home = os.path.realpath(places.home())
     current = start

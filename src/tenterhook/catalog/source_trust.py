@@ -46,6 +46,13 @@ def objection(hook: Hook) -> str | None:
     return None
 
 
+def approves(pack: LockedPack) -> bool:
+    """Whether this revision was approved earlier, with exactly these hooks."""
+    record = all_sources().get(pack.source)
+    revision = record["revisions"].get(pack.commit or pack.tree) if record else None
+    return revision is not None and revision["hooks"] == {hook.name: hook.digest for hook in pack.hooks}
+
+
 def approve(pack: LockedPack, signer: str = "") -> None:
     """Trust a source at this revision, in every project that names it."""
     revision = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -47,8 +48,10 @@ def pack_update(
 
     A pack at a tag goes to the newest tag, one at a branch to its newest commit; one at a commit stays there. The
     pack's cases are run, and the journal's last seven days are replayed against it: what would be newly blocked, what
-    no longer. A tag that was moved and a branch whose history was rewritten are refused; name the revision with --to
-    if that is meant. A lock that cannot be read is written anew.
+    no longer. That runs the new code: you are asked before, unless you trust the revision or its signature already.
+
+    A tag that was moved and a branch whose history was rewritten are refused; name the revision with --to if that is
+    meant. A lock that cannot be read is written anew.
 
     \b
     tenterhook pack update --dry-run
@@ -58,7 +61,7 @@ def pack_update(
     """
     if to is not None and name is None:
         raise click.UsageError("--to needs the name of a pack")
-    if not dry_run:
+    if not dry_run or yes:
         refuse_below_agent("pack update")
     oldest = time.time() - seconds("--cooldown", cooldown) if cooldown else None
     until = time.time() + seconds("--shadow", shadow) if shadow else 0.0
@@ -109,11 +112,16 @@ def _update(
     if not pack_review.show(new, locked, names, declared.layer, is_asked=not yes and not dry_run):
         click.echo("not updated: not all of it was shown", err=True)
         return False
-    is_good = pack_review.run_cases(new, names, declared.layer)
-    pack_review.print_replay(new, _REPLAYED, declared.layer)
+    if not dry_run:
+        need_terminal("pack update", yes=yes)
+    is_good = True
+    if yes or new.signer or source_trust.approves(new) or _may_run():
+        is_good = pack_review.run_cases(new, names, declared.layer)
+        pack_review.print_replay(new, _REPLAYED, declared.layer)
+    else:
+        click.echo("  cases: not run, and nothing replayed")
     if dry_run:
         return is_good
-    need_terminal("pack update", yes=yes)
     if not is_good and yes:
         raise HookError(f"cases of {new.name} {rev_of(new)} fail; it was not updated", "update it without --yes")
     if not yes and not click.confirm("Use exactly this?", default=False):
@@ -125,6 +133,12 @@ def _update(
     declarations.write(declared, named.source, (after, new))
     say_in_force(declared, new, sorted(names))
     return True
+
+
+def _may_run() -> bool:
+    """Ask whether code may run that was only shown so far; without a terminal it does not."""
+    question = "  Run this code on its cases and on the journal's last days?"
+    return sys.stdin.isatty() and click.confirm(question, default=False)
 
 
 def newer(
