@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from typing import TYPE_CHECKING
 
 from cli.packs_in_use import CASE, DEPLOY
@@ -82,13 +84,43 @@ settings.no-deploy = {{ hosts = ["db1"] }}
     assert file.read_text() == text.replace("v1.0.0", "v1.1.0")
 
 
-def test_a_new_tag_waits_for_the_cooldown(pack: PackRepository, repository: Path) -> None:
+def test_a_new_tag_waits_for_the_cooldown(pack: PackRepository, repository: Path, home: Path) -> None:
     pack.hook("no-deploy", "deploy", reason="older")
     pack.commit("v1.1.0", GIT_AUTHOR_DATE="2026-01-01T00:00:00Z", GIT_COMMITTER_DATE="2026-01-01T00:00:00Z")
     pack.hook("no-deploy", "deploy", reason="new")
     pack.commit("v1.2.0")
-    tenterhook("pack", "update", "--project", "--cooldown", "7d", "--yes")
+    shutil.rmtree(home / ".cache/tenterhook/packs")  # as on a machine that has not fetched it yet
+    updated = tenterhook("pack", "update", "--project", "--cooldown", "7d", "--yes")
+    assert "v1.2.0 waits, it is of 20" in updated.stdout
     assert trigger(*DEPLOY)["reason"] == "older"
+
+
+def test_a_tag_with_an_old_date_waits_if_it_was_not_there_before(pack: PackRepository, repository: Path) -> None:
+    """Its author chooses the date of a tag; that the source did not have it at the last fetch is certain."""
+    pack.hook("no-deploy", "deploy", reason="forged")
+    pack.commit("v1.1.0", GIT_AUTHOR_DATE="2026-01-01T00:00:00Z", GIT_COMMITTER_DATE="2026-01-01T00:00:00Z")
+    for _ in range(2):
+        updated = tenterhook("pack", "update", "--project", "--cooldown", "7d", "--yes")
+        assert "v1.1.0 waits" in updated.stdout
+        assert trigger(*DEPLOY)["reason"] == "not this"
+    assert tenterhook("pack", "update", "--project", "--yes").returncode == 0
+    assert trigger(*DEPLOY)["reason"] == "forged"
+
+
+def test_shadow_mode_is_said_and_ends(pack: PackRepository, repository: Path) -> None:
+    pack.hook("no-deploy", "deploy", reason="newer")
+    pack.commit("v1.1.0")
+    updated = tenterhook("pack", "update", "--project", "--shadow", "3d", "--yes")
+    assert "changed hooks only record" in updated.stdout
+    verdict = trigger(*DEPLOY)
+    assert (verdict["reason"], len(verdict["runs"])) == ("not this", 2)
+    lock = repository / ".agents/hooks.lock"
+    until = re.search(r"shadow_until = (\S+)", lock.read_text())
+    assert until is not None
+    assert tenterhook("pack", "verify", "--project").returncode == 0
+    lock.write_text(lock.read_text().replace(until[1], "2026-01-01T00:00:00+00:00"))
+    verdict = trigger(*DEPLOY)
+    assert (verdict["reason"], len(verdict["runs"])) == ("newer", 1)
 
 
 def test_a_moved_tag_and_a_rewritten_branch_are_refused(pack: PackRepository, repository: Path, home: Path) -> None:

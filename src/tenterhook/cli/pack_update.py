@@ -20,6 +20,8 @@ from .pack import here, name_of, pack_names, project_option, rev_of, say_in_forc
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ..catalog.packs import LockedPack, NamedPack
     from ..packs.declarations import Declarations
     from ..packs.git import Revision
@@ -166,15 +168,24 @@ def _target(
         if not repository.descends(now.commit, locked.commit):
             message = f"{named.source}: the history of {named.rev or 'its default branch'} was rewritten"
             raise HookError(f"{message}: the locked commit is no longer part of it", "if that is meant: --to REV")
-        return now if oldest is None or now.date <= oldest else None
+        return now if now.commit == locked.commit else _old_enough(named, [now], oldest)
     if now.commit != locked.commit:
         message = f"{named.source}: the tag {named.rev} was moved, from {locked.commit[:12]} to {now.commit[:12]}"
         raise HookError(f"{message}; what is locked stays in force", f"if that is meant: --to {now.commit}")
     if not repository.is_tag(named.rev):
         return None  # a commit: another one only with --to
     names = repository.tag_names()
-    newer = map(repository.resolve, names[: names.index(named.rev)])
-    return next((each for each in newer if oldest is None or each.date <= oldest), None)
+    return _old_enough(named, map(repository.resolve, names[: names.index(named.rev)]), oldest)
+
+
+def _old_enough(named: NamedPack, newer: Iterable[Revision], oldest: float | None) -> Revision | None:
+    """Return the first revision that is not too young; say which are."""
+    for each in newer:
+        if oldest is None or each.date <= oldest:
+            return each
+        since = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.date))
+        click.echo(f"{one_line(named.source)}: {one_line(each.rev) or each.commit[:12]} waits, it is of {since}")
+    return None
 
 
 @click.command("diff", short_help="Show what an update of a pack would change.")

@@ -100,7 +100,8 @@ def _with_values(table: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> 
     """Return a table with the texts that differ, and everything else as it is written."""
     for key in (key for key in new if old.get(key) != new[key]):
         line = rf"""^(\s*{re.escape(key)}\s*=\s*)("[^"\n]*"|'[^'\n]*')"""
-        table = re.sub(line, lambda found, key=key: found[1] + value(new[key]), table, count=1, flags=re.MULTILINE)
+        if found := re.search(line, table, re.MULTILINE):
+            table = table[: found.start(2)] + value(new[key]) + table[found.end(2) :]
     return table
 
 

@@ -6,6 +6,7 @@ diffs and protocols that run commands do not.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -13,6 +14,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..basics import places, processes
@@ -39,6 +41,7 @@ _OPENSSH_ONLY = tuple(
     )
     for word in ("-c", setting)
 )
+_PUBLISHED = "published.json"
 _HEADS, _TAGS = "refs/remotes/pack/", "refs/tags/"
 
 
@@ -58,7 +61,7 @@ class Revision(NamedTuple):
     commit: str
     tree: str
     tag: str = ""  # the tag object, if it is one
-    date: int = 0  # of the tag or the commit, in seconds since 1970
+    date: int = 0  # of the tag or the commit, or later if it came later, in seconds since 1970
 
 
 def check_source(source: str) -> None:
@@ -119,6 +122,25 @@ class Repository:
                 f"{self.source} cannot be fetched: {why}",
                 "check the address and your access; what is in the store stays in force",
             )
+        self._note_published()
+
+    def _note_published(self) -> None:
+        """Store of every tag and branch that is new since when it can have been published: dates can be forged."""
+        known, last = self._published()
+        found = self._git("for-each-ref", "--format=%(objectname)").decode().split()
+        places.replace_file(
+            f"{self._directory}/{_PUBLISHED}",
+            json.dumps({"at": time.time(), "after": {each: known.get(each, last) for each in found}}).encode(),
+        )
+
+    def _published(self) -> tuple[dict[str, float], float]:
+        """Return by object the last time at which the source did not have it yet, and when it was last fetched."""
+        try:
+            with open(f"{self._directory}/{_PUBLISHED}", encoding="utf-8") as file:
+                stored = json.load(file)
+            return stored["after"], stored["at"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}, 0.0
 
     def resolve(self, rev: str) -> Revision:
         """Return what a tag, branch or commit stands for; without a name, the source's default branch."""
@@ -141,7 +163,7 @@ class Repository:
         if tag:
             tagged = re.search(r"^tagger .* (\d+) [+-]\d+$", self._ask("cat-file", "tag", tag) or "", re.MULTILINE)
             date = tagged[1] if tagged else date
-        return Revision(rev, commit, tree, tag, int(date))
+        return Revision(rev, commit, tree, tag, max(int(date), int(self._published()[0].get(tag or commit, 0))))
 
     def tag_names(self) -> list[str]:
         """Return the names of the tags, the newest version first; v2.0-rc1 is older than v2.0."""
