@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from cli.packs_in_use import decision, other_person
 from packs.repositories import PackRepository, git, new_key
 from support import tenterhook
@@ -28,6 +30,47 @@ def test_a_clone_is_protected_after_one_trust_and_a_second_repository_at_once(
     assert ended.returncode == 0
     assert decision(cwd=clone, env=other) == decision(cwd=repository, env=other) == "none"
     assert decision(cwd=clone) == "deny", "of the other person nothing ended"
+
+
+def test_a_key_is_replaced_by_another_one_and_what_the_old_one_signed_no_longer_runs(
+    pack: PackRepository, repository: Path, home: Path, tmp_path: Path
+) -> None:
+    old, new = new_key(tmp_path / "old"), new_key(tmp_path / "new")
+    tenterhook("untrust", "--source", pack.source, "--yes")
+    pack.commit("v1.1.0", key=old)
+    trusts = ("trust", "--source", pack.source, "--yes", "--signer")
+    tenterhook(*trusts, f"{old}.pub")
+    assert tenterhook("pack", "update", "--project", "--yes").returncode == 0
+    assert decision() == "deny"
+    tenterhook(*trusts, f"{new}.pub")
+    assert decision() == "deny", "both are trusted"
+    ends = ("untrust", "--source", pack.source, "--yes", "--signer")
+    unknown = tenterhook(*ends, f"{new_key(tmp_path / 'third')}.pub")
+    assert (unknown.returncode, "its keys: ssh-ed25519 " in unknown.stderr) == (1, True)
+    assert tenterhook(*ends, f"{old}.pub").returncode == 0
+    assert decision() == "none"
+    assert "not signed by a key that you trust" in tenterhook("trust", "--all", "--yes").stderr
+    pack.commit("v1.2.0", key=new)
+    assert tenterhook("pack", "update", "--project", "--yes").returncode == 0
+    assert decision() == "deny"
+    assert tenterhook(*ends, f"{new}.pub").returncode == 0
+    assert decision() == "none", "without a key left, nothing is trusted that was trusted for its signature"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("ssh-ed25519 AAAA", "ssh-ed25519", "ssh-rsa {key}", "ssh-ed25519 !", "{pub}{pub}", ""),
+        *("* {pub}", "cert-authority {pub}", "-----BEGIN OPENSSH PRIVATE KEY-----"),
+    ],
+)
+def test_what_is_no_key_is_refused(pack: PackRepository, repository: Path, tmp_path: Path, text: str) -> None:
+    pub = new_key(tmp_path / "key").with_suffix(".pub").read_text()
+    (tmp_path / "given.pub").write_text(text.format(pub=pub, key=pub.split()[1]))
+    refused = tenterhook("trust", "--source", pack.source, "--signer", str(tmp_path / "given.pub"), "--yes")
+    assert refused.returncode == 1
+    assert "this is" in refused.stderr
+    assert "name a .pub file" in refused.stderr
 
 
 def test_with_a_trusted_key_signed_revisions_need_no_look_and_others_are_refused(

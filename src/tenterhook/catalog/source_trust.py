@@ -81,6 +81,24 @@ def add_signer(source: str, key: str) -> None:
     _change(change)
 
 
+def remove_signer(source: str, key: str) -> bool:
+    """Trust a key no longer, nor the revisions that it has signed; return whether it was trusted."""
+    found: list[bool] = []
+
+    def change(sources: dict[str, Any]) -> None:
+        record = sources.get(source)
+        found.append(record is not None and key in record["signers"])
+        if record is None or not found[0]:
+            return
+        record["signers"].remove(key)
+        record["revisions"] = {name: each for name, each in record["revisions"].items() if each["signer"] != key}
+        if not record["signers"] and not record["revisions"]:
+            del sources[source]
+
+    _change(change)
+    return found[0]
+
+
 def revoke(source: str) -> bool:
     """Remove the trust in a source; return whether there was any."""
     removed: list[Any] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -66,10 +67,21 @@ def read_key(text: str) -> str:
                 text = file.read()
         except (OSError, UnicodeDecodeError) as error:
             raise HookError(f"{text} is no SSH public key and no file with one: {error}", "name a .pub file") from None
-    words = text.split()
-    if len(words) < 2 or not words[0].startswith(("ssh-", "ecdsa-", "sk-")):
-        raise HookError("this is no SSH public key", "name a .pub file, or write: ssh-ed25519 AAAA…")
-    return " ".join(words[:2])
+    lines = [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    if len(lines) != 1 or len(lines[0]) < 2 or not _is_key(*lines[0][:2]):
+        what = "more than one line" if len(lines) > 1 else "no SSH public key"
+        raise HookError(f"this is {what}", "name a .pub file with one key, or write: ssh-ed25519 AAAA…")
+    return " ".join(lines[0][:2])
+
+
+def _is_key(kind: str, text: str) -> bool:
+    """Whether a text is a key of a kind, which its bytes name first."""
+    try:
+        data = base64.b64decode(text, validate=True)
+    except ValueError:
+        return False
+    length = int.from_bytes(data[:4])
+    return data[4 : 4 + length] == kind.encode() and len(data) > 4 + length
 
 
 def _checked(declared: Declarations, keys: Sequence[str], *, fetches: bool) -> Iterator[dict[str, Any]]:
