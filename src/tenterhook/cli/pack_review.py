@@ -9,13 +9,15 @@ import click
 
 from ..basics.display_text import one_line, visible
 from ..catalog import fingerprints, packs
+from ..formats import folder as folder_format
 from .printing import counted
 from .trust import content_rows, print_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..catalog.packs import LockedPack
+    from ..catalog.packs import LockedPack, NamedPack
+    from ..model import Hook
 
 
 def show(new: LockedPack, old: LockedPack | None, names: set[str], layer: str, *, is_asked: bool) -> bool:
@@ -78,8 +80,20 @@ def run_cases(pack: LockedPack, names: set[str], layer: str) -> bool:
     return report.is_good
 
 
-def print_replay(pack: LockedPack, days: float, layer: str) -> None:
-    """Replay the journal's last days against a pack's hooks, and print what would be decided differently."""
+def _hooks(pack: LockedPack, named: NamedPack, layer: str) -> tuple[Hook, ...]:
+    """Return the chosen hooks of a revision, with their settings, to be run without trust of their own."""
+    found = []
+    for each in pack.chosen(named.only):
+        settings = named.settings.get(each.name)
+        changes = {"defaults": {}, "override": {"metadata": settings} if isinstance(settings, dict) else {}}
+        folder = f"{packs.store(layer)}/{pack.tree}/{each.name}"
+        if packs.difference(folder, each.digest) is None:
+            found.append(folder_format.read(folder, "user", changes).hook)
+    return tuple(hook for hook in found if hook is not None)
+
+
+def print_replay(new: LockedPack, old: LockedPack | None, named: NamedPack, days: float, layer: str) -> None:
+    """Replay the journal's last days against the hooks of both revisions, and print what is decided differently."""
     import time
 
     from ..authoring.replay import KINDS, Candidate, is_replayed, replay
@@ -88,7 +102,8 @@ def print_replay(pack: LockedPack, days: float, layer: str) -> None:
 
     wanted = Wanted(since=time.time() - days * 86400)
     records = [record for _, record in opened_index().records(wanted) if is_replayed(record)]
-    replayed = replay(records, Candidate(directory=f"{packs.store(layer)}/{pack.tree}"))
+    before = _hooks(old, named, layer) if old else ()
+    replayed = replay(records, Candidate(hooks=_hooks(new, named, layer), before=before))
     counts = {kind: [each for each in replayed.differences if each.kind == kind] for kind in KINDS}
     said = ", ".join(f"{len(found)} {kind}" for kind, found in counts.items() if found) or "no difference"
     click.echo(f"  journal: {counted(replayed.events, 'event')} of the last {days:g} days replayed: {said}")

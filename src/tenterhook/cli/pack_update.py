@@ -119,7 +119,7 @@ def _update(
     is_good = True
     if yes or new.signer or source_trust.approves(new) or _may_run():
         is_good = pack_review.run_cases(new, names, declared.layer)
-        pack_review.print_replay(new, _REPLAYED, declared.layer)
+        pack_review.print_replay(new, locked, named, _REPLAYED, declared.layer)
     else:
         click.echo("  cases: not run, and nothing replayed")
     if dry_run:
