@@ -140,6 +140,17 @@ def test_a_moved_tag_and_a_rewritten_branch_are_refused(pack: PackRepository, re
     assert tenterhook("pack", "update", "agent-hooks", "--to", "main", "--yes").returncode == 0
 
 
+def test_a_branch_of_the_same_name_does_not_make_a_tag_one_that_may_move(
+    pack: PackRepository, repository: Path
+) -> None:
+    pack.hook("no-deploy", "deploy", reason="moved")
+    pack.commit("v1.0.0")
+    git(pack.path, "branch", "v1.0.0")
+    moved = tenterhook("pack", "update", "--project", "--yes")
+    assert (moved.returncode, "the tag v1.0.0 was moved" in moved.stderr) == (1, True)
+    assert trigger(*DEPLOY)["reason"] == "not this"
+
+
 def test_a_pack_at_a_commit_stays_there(pack: PackRepository, repository: Path) -> None:
     commit = git(pack.path, "rev-parse", "HEAD")
     pack.hook("no-deploy", "deploy", reason="newer")

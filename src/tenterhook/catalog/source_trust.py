@@ -10,7 +10,7 @@ from ..basics.processes import Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from typing import Any
 
     from ..model import Hook
@@ -46,17 +46,19 @@ def objection(hook: Hook) -> str | None:
     return None
 
 
-def approves(pack: LockedPack) -> bool:
-    """Whether this revision was approved earlier, with exactly these hooks."""
+def approves(pack: LockedPack, names: Collection[str]) -> bool:
+    """Whether these hooks of a revision were approved earlier, with these bytes."""
     record = all_sources().get(pack.source)
     revision = record["revisions"].get(pack.commit or pack.tree) if record else None
-    return revision is not None and revision["hooks"] == {hook.name: hook.digest for hook in pack.hooks}
+    hooks = revision["hooks"] if revision else {}
+    return all(hooks.get(hook.name) == hook.digest for hook in pack.hooks if hook.name in names)
 
 
-def approve(pack: LockedPack, signer: str = "") -> None:
-    """Trust a source at this revision, in every project that names it."""
-    revision = {
-        "hooks": {hook.name: hook.digest for hook in pack.hooks},
+def approve(pack: LockedPack, signer: str = "", names: Collection[str] | None = None) -> None:
+    """Trust a source at this revision, in every project that names it; only the hooks that were shown."""
+    hooks = {hook.name: hook.digest for hook in pack.hooks if signer or names is None or hook.name in names}
+    revision: dict[str, Any] = {
+        "hooks": hooks,
         "rev": pack.rev,
         "tree": pack.tree,
         "signer": signer,
@@ -65,6 +67,9 @@ def approve(pack: LockedPack, signer: str = "") -> None:
 
     def change(sources: dict[str, Any]) -> None:
         record = sources.setdefault(pack.source, {"signers": [], "revisions": {}})
+        before = record["revisions"].get(pack.commit or pack.tree)
+        if before is not None and before["signer"] == signer:
+            revision["hooks"] = {**before["hooks"], **hooks}
         record["revisions"][pack.commit or pack.tree] = revision
 
     _change(change)

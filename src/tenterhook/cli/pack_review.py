@@ -34,6 +34,8 @@ def _rows(new: LockedPack, old: LockedPack | None, names: set[str], layer: str) 
         if hook.name in before and before[hook.name].digest == hook.digest:
             continue
         earlier = f"{store}/{old.tree}/{hook.name}" if old and hook.name in before else None
+        if earlier and packs.difference(earlier, before[hook.name].digest) is not None:
+            earlier = None  # what is in the store is not what was shown
         yield click.style(one_line(hook.name), bold=True) + ("" if old is None else "  changed" if earlier else "  new")
         yield from _files(f"{store}/{new.tree}/{hook.name}", earlier)
     for name in before.keys() - {hook.name for hook in new.hooks}:

@@ -111,13 +111,13 @@ def _update(
     after = named._replace(rev=new.rev)
     if twice := declarations.same_names(declared, after, new):
         raise HookError(f"another pack has a hook called {twice[0]} too", "leave it out of one of them: only = […]")
-    if not pack_review.show(new, locked, names, declared.layer, is_asked=not yes and not dry_run):
+    if not pack_review.show(new, _seen(locked), names, declared.layer, is_asked=not yes and not dry_run):
         click.echo("not updated: not all of it was shown", err=True)
         return False
     if not dry_run:
         need_terminal("pack update", yes=yes)
     is_good = True
-    if yes or new.signer or source_trust.approves(new) or _may_run():
+    if yes or new.signer or source_trust.approves(new, names) or _may_run():
         is_good = pack_review.run_cases(new, names, declared.layer)
         pack_review.print_replay(new, locked, named, _REPLAYED, declared.layer)
     else:
@@ -128,13 +128,20 @@ def _update(
         raise HookError(f"cases of {new.name} {rev_of(new)} fail; it was not updated", "update it without --yes")
     if not yes and not click.confirm("Use exactly this?", default=False):
         return False
-    source_trust.approve(new, new.signer)
+    source_trust.approve(new, new.signer, names)
     if locked and shadow_until:
         new = new._replace(before=locked._replace(before=None, shadow_until=0.0), shadow_until=shadow_until)
         click.echo(f"  until {time.strftime('%Y-%m-%d %H:%M', time.localtime(shadow_until))} changed hooks only record")
     declarations.write(declared, named.source, (after, new))
     say_in_force(declared, new, sorted(names))
     return True
+
+
+def _seen(locked: LockedPack | None) -> LockedPack | None:
+    """Return a revision with the hooks that the person has approved: others are shown whole."""
+    if locked is None:
+        return None
+    return locked._replace(hooks=tuple(each for each in locked.hooks if source_trust.approves(locked, (each.name,))))
 
 
 def _may_run() -> bool:
@@ -164,18 +171,25 @@ def _target(
     now = repository.resolve(named.rev)
     if locked is None or locked.rev != named.rev:  # it was added, or changed, in hooks.toml by hand
         return now
+    refuse_moved(repository, locked, now, f"--to {now.commit}")
     if repository.is_branch(named.rev):
-        if not repository.descends(now.commit, locked.commit):
-            message = f"{named.source}: the history of {named.rev or 'its default branch'} was rewritten"
-            raise HookError(f"{message}: the locked commit is no longer part of it", "if that is meant: --to REV")
         return now if now.commit == locked.commit else _old_enough(named, [now], oldest)
-    if now.commit != locked.commit:
-        message = f"{named.source}: the tag {named.rev} was moved, from {locked.commit[:12]} to {now.commit[:12]}"
-        raise HookError(f"{message}; what is locked stays in force", f"if that is meant: --to {now.commit}")
     if not repository.is_tag(named.rev):
         return None  # a commit: another one only with --to
     names = repository.tag_names()
     return _old_enough(named, map(repository.resolve, names[: names.index(named.rev)]), oldest)
+
+
+def refuse_moved(repository: Repository, locked: LockedPack, now: Revision, otherwise: str) -> None:
+    """Raise `HookError` if the locked name stands for something else now, other than a branch that has grown."""
+    if now.rev != locked.rev or now.commit == locked.commit:
+        return
+    if not repository.is_branch(now.rev):
+        message = f"{locked.source}: the tag {now.rev} was moved, from {locked.commit[:12]} to {now.commit[:12]}"
+        raise HookError(f"{message}; what is locked stays in force", f"if that is meant: {otherwise}")
+    if not repository.descends(now.commit, locked.commit):
+        message = f"{locked.source}: the history of {now.rev or 'its default branch'} was rewritten"
+        raise HookError(f"{message}: the locked commit is no longer part of it", f"if that is meant: {otherwise}")
 
 
 def _old_enough(named: NamedPack, newer: Iterable[Revision], oldest: float | None) -> Revision | None:
@@ -202,5 +216,5 @@ def pack_diff(name: str, to: str | None, for_project: bool) -> int:
         return 0
     click.echo(f"{one_line(name)} {rev_of(locked) if locked else 'not locked'} → {rev_of(new)}")
     names = {hook.name for hook in new.chosen(named.only)}
-    pack_review.show(new, locked, names, declared.layer, is_asked=False)
+    pack_review.show(new, _seen(locked), names, declared.layer, is_asked=False)
     return 0

@@ -174,7 +174,9 @@ class Repository:
         return bool(rev) and self._ask("rev-parse", "--verify", "--quiet", f"{_TAGS}{rev}") is not None
 
     def is_branch(self, rev: str) -> bool:
-        return not rev or self._ask("rev-parse", "--verify", "--quiet", f"{_HEADS}{rev}") is not None
+        if not rev:
+            return True
+        return not self.is_tag(rev) and self._ask("rev-parse", "--verify", "--quiet", f"{_HEADS}{rev}") is not None
 
     def has(self, commit: str) -> bool:
         return self._ask("cat-file", "-e", f"{commit}^{{commit}}") is not None
