@@ -305,6 +305,28 @@ def test_what_is_not_fetched_and_not_trusted_is_only_a_matter_of_trust(
     assert problems_of(engine) == ()
 
 
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", ["hooks.toml", "hooks.lock"])
+@pytest.mark.parametrize("kind", ["a pipe", "a device", "a large file"])
+def test_a_file_of_a_project_that_would_never_end_holds_up_no_event(project: Path, name: str, kind: str) -> None:
+    directory = project / ".agents"
+    directory.mkdir()
+    (directory / "hooks.toml").write_text('[[packs]]\nsource = "/x"\n')
+    (directory / "hooks.lock").write_text("schema = 1\n")
+    (directory / name).unlink()
+    if kind == "a pipe":
+        os.mkfifo(directory / name)
+    elif kind == "a device":
+        (directory / name).symlink_to("/dev/zero")
+    else:
+        with (directory / name).open("wb") as file:
+            file.truncate(5 * 1024 * 1024)
+    engine = Engine.load(project=project)
+    assert engine.decide(shell_call("ls")).decision == "none"
+    if name == "hooks.lock":
+        assert [problem.code for problem in problems_of(engine)] == ["bad-lock"]
+
+
 @pytest.mark.parametrize("name", ["hooks.toml", "hooks.lock"])
 def test_packs_stay_in_force_if_a_file_is_gone_or_not_toml(
     pack: PackRepository, home: Path, project: Path, name: str

@@ -182,11 +182,13 @@ def _names_only_packs(layer: Layer, file: str) -> bool:
     """Whether a `hooks.toml` has nothing but packs without settings: for those, trust in their sources is enough."""
     if not os.path.lexists(f"{layer.directory}/hooks.lock"):
         return False
-    loaded = toml_files.load(file)
+    from . import packs
+
+    loaded = packs.load(file)
     if isinstance(loaded, Problem) or list(loaded[0]) != ["packs"]:
         return False
-    packs = loaded[0]["packs"]
-    return isinstance(packs, list) and not any(isinstance(each, dict) and "settings" in each for each in packs)
+    given = loaded[0]["packs"]
+    return isinstance(given, list) and not any(isinstance(each, dict) and "settings" in each for each in given)
 
 
 def _settings(layer: Layer, trust: Trust) -> tuple[layer_settings.LayerSettings, list[Problem]]:

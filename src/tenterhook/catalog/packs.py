@@ -7,6 +7,7 @@ as a hook that fails: where it must block when it fails, its event is refused.
 from __future__ import annotations
 
 import os
+import stat
 import time
 
 from ..basics import light_json, places, private_files
@@ -86,9 +87,24 @@ def default_name(source: str) -> str:
     return os.path.basename(source.rstrip("/").removesuffix(".git")) or "pack"
 
 
+def load(file: str) -> tuple[dict[str, Any], toml_files.LineNumbers] | Problem:
+    """Return the document of a `hooks.toml` or `hooks.lock` that nobody has looked at yet, or the problem."""
+    try:
+        found = os.stat(file)
+    except OSError:
+        return toml_files.load(file)  # which says why
+    if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST_FILE:
+        message = f"it is no regular file, or holds more than {_LARGEST_FILE >> 20} MiB"
+        return Problem("unreadable", file, None, None, message, "remove it")
+    return toml_files.load(file)
+
+
+_LARGEST_FILE = 4 * 1024 * 1024
+
+
 def named(file: str) -> tuple[list[NamedPack], list[Problem]]:
     """Return the packs that a `hooks.toml` names, and problems. Raises `HookError` if the file cannot be read."""
-    loaded = toml_files.load(file)
+    loaded = load(file)
     if isinstance(loaded, Problem):
         raise HookError(loaded.message, loaded.remedy)
     document, lines = loaded
@@ -111,7 +127,7 @@ def named(file: str) -> tuple[list[NamedPack], list[Problem]]:
 
 def read_lock(file: str) -> list[LockedPack]:
     """Return the packs of a `hooks.lock`. Raises `HookError` if it is missing or broken."""
-    loaded = toml_files.load(file)
+    loaded = load(file)
     if isinstance(loaded, Problem):
         raise HookError(f"{file}: {loaded.message}", RELOCK)
     try:
