@@ -73,6 +73,26 @@ def test_what_is_no_key_is_refused(pack: PackRepository, repository: Path, tmp_p
     assert "name a .pub file" in refused.stderr
 
 
+def test_a_lock_that_gives_a_commit_another_name_is_told_and_moves_no_cursor(
+    pack: PackRepository, repository: Path, home: Path
+) -> None:
+    """A project could have a commit seem to be one that is known."""
+    person = other_person(home)
+    pack.hook("no-deploy", "deploy", reason="other")
+    other = pack.commit()
+    lock = repository / ".agents/hooks.lock"
+    first = git(pack.path, "rev-parse", "v1.0.0^{commit}")
+    git(pack.path, "tag", "-f", "v1.0.0", other)
+    trusted = tenterhook("trust", "--all", "--yes", env=person)
+    assert f"note: v1.0.0 of the source is {other[:12]}; locked is {first[:12]}" in trusted.stderr
+    tenterhook("untrust", "--source", pack.source, "--yes", env=person)
+    for file in (lock, lock.with_suffix(".toml")):
+        file.write_text(file.read_text().replace('rev = "v1.0.0"', 'rev = "v1\\u001b[2J"'))
+    trusted = tenterhook("trust", "--all", "--yes", env=person)
+    assert "\x1b[2J" not in trusted.stdout + trusted.stderr
+    assert r"the source has no v1\x1b[2J, only the commit" in trusted.stderr
+
+
 def test_with_a_trusted_key_signed_revisions_need_no_look_and_others_are_refused(
     pack: PackRepository, repository: Path, home: Path, tmp_path: Path
 ) -> None:

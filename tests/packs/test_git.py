@@ -127,10 +127,12 @@ def test_a_key_that_the_person_has_revoked_in_git_does_not_count(
     assert repository.signer(repository.resolve("v1.1.0"), keys) == ""
 
 
+@pytest.mark.promise("a hostile repository")
 @pytest.mark.parametrize(
     "source", ["--upload-pack=touch {}/ran;", "-x:y", "--all", "../pack", "pack", "", "#x", "/a\n"]
 )
 def test_a_source_that_git_would_take_for_something_else_is_refused(source: str, tmp_path: Path) -> None:
+    """A source of packs that a repository names is never an option of git, a remote helper or a path inside it."""
     with pytest.raises(HookError, match="is no git URL and no absolute path") as raised:
         Repository(source.format(tmp_path)).fetch()
     assert raised.value.remedy

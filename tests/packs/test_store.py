@@ -164,10 +164,11 @@ def test_a_pack_that_cannot_be_used_is_a_clear_error(
     assert not [name for name in left if name.startswith(".")]
 
 
+@pytest.mark.promise("a hostile repository")
 def test_a_tree_with_a_link_and_a_directory_of_one_name_writes_nothing_outside(
     pack: PackRepository, tmp_path: Path, home: Path
 ) -> None:
-    """git fetches such a tree, which no work tree could have: `a` leads out, and `a/file` would follow."""
+    """Fetching a pack writes nothing outside of the store, whatever its tree contains."""
     outside = tmp_path / "outside"
     outside.mkdir()
 

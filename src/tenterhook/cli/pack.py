@@ -103,7 +103,8 @@ def name_of(named: NamedPack, locked: LockedPack | None) -> str:
 
 
 def rev_of(locked: LockedPack) -> str:
-    return locked.rev or locked.commit[:12] or "folder"
+    """Return a revision as it is shown: a lock of a project may contain anything."""
+    return one_line(locked.rev or locked.commit[:12] or "folder")
 
 
 @pack.command("list", short_help="List the packs in force here.")
@@ -127,7 +128,7 @@ def pack_list(as_json: bool) -> int:
         [
             (
                 one_line(name_of(named, locked)),
-                one_line(rev_of(locked)) if locked else "not locked",
+                rev_of(locked) if locked else "not locked",
                 layer,
                 str(len(states)),
                 "in force" if locked and all(each is None for each in states) else _worst(locked, states),

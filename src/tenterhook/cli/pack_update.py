@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..basics.display_text import one_line
+from ..basics.display_text import one_line, visible
 from ..catalog import source_trust
 from ..errors import HookError
 from ..packs import declarations, store
@@ -69,7 +69,7 @@ def pack_update(
     until = time.time() + seconds("--shadow", shadow) if shadow else 0.0
     declared = here(for_project, repairs=True)
     if declared.broken:
-        click.echo(f"{declared.broken}; it is written anew", err=True)
+        click.echo(f"{visible(declared.broken)}; it is written anew", err=True)
     wanted = [declared.named(name)] if name else list(declared.packs)
     if not wanted:
         click.echo("no packs; add one: tenterhook pack add SOURCE")
@@ -82,7 +82,7 @@ def pack_update(
         except HookError as error:
             if name:
                 raise
-            click.echo(f"tenterhook: {error.message}\n  {error.remedy}", err=True)
+            click.echo(f"tenterhook: {visible(error.message)}\n  {visible(error.remedy)}", err=True)
             failed += 1
     return 1 if failed else 0
 
