@@ -34,6 +34,7 @@ def test_hooks_are_stored_read_only_with_a_hash_for_each(pack: PackRepository, h
     assert packs.difference(str(folder), locked.hooks[1].digest) is None
     assert oct(os.stat(folder / "scripts/run.sh").st_mode & 0o777) == "0o555"
     assert oct(os.stat(folder / "HOOK.md").st_mode & 0o777) == "0o444"
+    assert not any(os.stat(each).st_mode & 0o222 for each in (folder.parent, folder, folder / "scripts"))
     assert store.fetch(pack.source, "v1.1.0", "user") == locked, "the same again"
 
 

@@ -163,10 +163,10 @@ def _stored(source: str, revision: Revision, files: list[SourceFile], layer: str
             for file in sorted(files, key=lambda each: each.is_link):  # links last: none is written through
                 if file.path.startswith(f"{folder}/"):
                     _write(temporary, os.path.relpath(file.path, above_hook or "."), file)
-        os.chmod(temporary, 0o755 if layer == "managed" else 0o700)
         for directory, _, _ in os.walk(temporary):
             if directory != temporary:
                 os.chmod(directory, _READ_ONLY)
+        os.chmod(temporary, _READ_ONLY if layer == "managed" else 0o500)
         hooks = [_locked_hook(source, f"{temporary}/{name}", layer) for name in sorted(names)]
         tree = revision.tree or f"folder-{_digest(hooks)}"
         _move(temporary, f"{above}/{tree}", hooks)
@@ -276,6 +276,8 @@ def _move(temporary: str, target: str, hooks: Iterable[LockedHook]) -> None:
 
 
 def _remove(directory: str) -> None:
+    if os.path.isdir(directory):
+        os.chmod(directory, 0o700)
     for above, directories, _ in os.walk(directory):
         for name in directories:
             if not os.path.islink(f"{above}/{name}"):
