@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 
 from cli.packs_in_use import decision, other_person
 from packs.repositories import PackRepository, git, new_key
-from support import tenterhook
+from support import folder_hook, tenterhook, trigger
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,6 +92,24 @@ def test_a_lock_that_gives_a_commit_another_name_is_told_and_moves_no_cursor(
     trusted = tenterhook("trust", "--all", "--yes", env=person)
     assert "\x1b[2J" not in trusted.stdout + trusted.stderr
     assert r"the source has no v1\x1b[2J, only the commit" in trusted.stderr
+
+
+def test_a_source_that_cannot_be_reached_keeps_nothing_else_from_being_trusted(
+    pack: PackRepository, repository: Path, home: Path, tmp_path: Path
+) -> None:
+    person = other_person(home)
+    second = PackRepository(tmp_path / "second")
+    second.hook("no-release", "release")
+    second.commit("v1")
+    assert tenterhook("pack", "add", second.source, "--project", "--yes").returncode == 0
+    folder_hook(repository / ".agents/hooks", "own", "exit 2", matcher={"pattern": "rm"})
+    pack.path.rename(pack.path.with_name("away"))
+    trusted = tenterhook("trust", "--all", "--yes", env=person)
+    assert (trusted.returncode, "cannot be fetched" in trusted.stderr) == (1, True)
+    calls = [("make release", "deny"), ("rm x", "deny"), ("make deploy", "none")]
+    for command, expected in calls:
+        call = ("pre-tool-call", "--tool", "Shell", "--input", json.dumps({"command": command}))
+        assert trigger(*call, env=person)["decision"] == expected, command
 
 
 def test_with_a_trusted_key_signed_revisions_need_no_look_and_others_are_refused(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..basics import agent_marks
 from ..basics.display_text import one_line, visible
 from ..catalog import source_trust
 from ..errors import HookError
@@ -145,9 +146,9 @@ def _seen(locked: LockedPack | None) -> LockedPack | None:
 
 
 def _may_run() -> bool:
-    """Ask whether code may run that was only shown so far; without a terminal it does not."""
+    """Ask whether code may run that was only shown so far; without a terminal, and below an agent, it does not."""
     question = "  Run this code on its cases and on the journal's last days?"
-    return sys.stdin.isatty() and click.confirm(question, default=False)
+    return agent_marks.refusal() is None and sys.stdin.isatty() and click.confirm(question, default=False)
 
 
 def newer(

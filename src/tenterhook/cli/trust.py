@@ -102,7 +102,12 @@ def trust(
     if untrusted:
         from . import trust_packs
 
-        refused += sum(not trust_packs.trust_pack(layer, locked, yes=yes) for layer, locked in untrusted)
+        for layer, locked in untrusted:
+            try:
+                refused += not trust_packs.trust_pack(layer, locked, yes=yes)
+            except HookError as error:  # the others, and the project's own hooks, do not wait for it
+                click.echo(f"  not trusted: {visible(error.message)}\n  {visible(error.remedy)}", err=True)
+                refused += 1
     for each in pending:
         refused += not _trust_one(each, catalog, yes=yes, replace=replace)
     for line in wired(catalog_here()):
