@@ -69,7 +69,12 @@ def write(declared: Declarations, source: str, changed: tuple[NamedPack, LockedP
     """Add or replace the pack of a source in `hooks.toml` and the lock; with None, remove it.
 
     Each file is the old or the new one at any time. The lock has both entries first, so that no pack is without one.
+    It is read again: another command may have changed it while a question was open.
     """
+    try:
+        declared = read(declared.directory, declared.layer)
+    except HookError:  # it is broken, and repaired by this
+        pass
     before = [locked for _, locked in declared.packs if locked]
     after = [each for each in before if each.source != source] + ([changed[1]] if changed else [])
     places.make_directories(declared.directory)
