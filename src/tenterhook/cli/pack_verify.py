@@ -108,7 +108,9 @@ def _problem(
     trusted = keys or (source_trust.all_sources().get(named.source) or {}).get("signers", ())
     if fetches:
         restore(locked, declared.layer, trusted)
-    elif trusted and locked.commit:
+    elif trusted and not locked.commit:
+        return f"{locked.source} is no git repository, so nobody has signed it (use a repository of it)"
+    elif trusted:
         repository = Repository(named.source)
         if not repository.has(locked.commit) or not repository.signer(_revision(repository, locked), trusted):
             return f"{locked.commit[:12]} is not signed by a key that is required (or not fetched: --fetch)"
@@ -138,7 +140,7 @@ def _revision(repository: Repository, locked: LockedPack) -> Revision:
 def restore(locked: LockedPack, layer: str, signers: Sequence[str] = ()) -> LockedPack:
     """Put the locked bytes of a pack into the store. Raises `HookError` if its source no longer has them."""
     if store.is_folder(locked.source):
-        found = store.fetch(locked.source, "", layer)
+        found = store.fetch(locked.source, "", layer, signers)
     else:
         repository = Repository(locked.source)
         if not locked.commit or not repository.has(locked.commit):

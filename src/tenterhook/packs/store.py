@@ -50,6 +50,8 @@ def fetch(source: str, rev: str, layer: str, signers: Iterable[str] = ()) -> Loc
     if is_folder(source):
         if rev:
             raise HookError(f"{source} is no git repository, so it has no {rev}", "leave the revision out")
+        if list(signers):
+            raise HookError(f"{source} is no git repository, so nobody has signed it", "use a repository of it")
         files = list(_read_folder(source))
         return _stored(source, Revision("", "", ""), files, layer)
     repository = Repository(source)
