@@ -82,6 +82,19 @@ def test_a_revision_is_trusted_for_the_hooks_that_were_shown(pack: PackRepositor
     assert trigger(*call)["decision"] == "deny"
 
 
+def test_a_script_that_reads_from_outside_of_its_folder_is_told(pack: PackRepository, project: Path) -> None:
+    """What is beside the hooks of a pack is not fetched, and not compared with the lock."""
+    script = pack.hook("no-deploy", "deploy") / "scripts/run.sh"
+    script.write_text('#!/bin/sh\n. "$(dirname "$0")/../lib.sh"\n')
+    (script.parent.parent / "lib.sh").write_text("exit 2\n")
+    pack.commit("v1.1.0")
+    assert "note:" not in tenterhook("pack", "add", f"{pack.source}@v1.1.0", "--dry-run").stdout
+    script.write_text('#!/bin/sh\n. "$(dirname "$0")/../../../lib/common.sh"\n')
+    pack.commit("v1.2.0")
+    shown = tenterhook("pack", "add", f"{pack.source}@v1.2.0", "--dry-run").stdout
+    assert "note: ../../../lib/common.sh may lead out of the hook's folder" in shown
+
+
 def test_a_tampered_store_is_not_what_an_update_is_compared_with(
     pack: PackRepository, project: Path, home: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 import click
@@ -55,8 +56,17 @@ def _files(folder: str, earlier: str | None) -> Iterator[str]:
         yield click.style(f"  --- {one_line(entry.path)}{executable}{said}", dim=True)
         if old is None or old.digest != entry.digest:
             yield from content_rows(f"{folder}/{entry.path}", entry, _content(earlier, old))
+            if entry.path.startswith("scripts/") and (above := _path_above(entry.path, _content(folder, entry) or b"")):
+                note = f"  note: {above} may lead out of the hook's folder; what is there is not pinned, nor fetched"
+                yield click.style(note, fg="yellow")
     for path in sorted(then.keys() - {entry.path for entry in now}):
         yield click.style(f"  --- {one_line(path)} (removed)", dim=True)
+
+
+def _path_above(path: str, data: bytes) -> str | None:
+    """Return a relative path in a script that has more `..` than the script has directories above it."""
+    found = (each for each in re.finditer(rb"((?:\.\./)+)[\w./-]*", data) if len(each[1]) // 3 > path.count("/"))
+    return next((each[0].decode() for each in found), None)
 
 
 def _content(folder: str | None, entry: fingerprints.FileFingerprint | None) -> bytes | None:
