@@ -23,7 +23,6 @@ from .printing import (
     print_json,
     print_said,
     print_table,
-    print_text,
     run_line,
     terminal_width,
 )

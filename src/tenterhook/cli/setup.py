@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import textwrap
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,7 +27,7 @@ from . import add, hub_machine, services
 from .daemon import RUNS
 from .install import warn_if_temporary
 from .loading import agents_named, json_option, known_name, offered, yes_option
-from .printing import print_diff, print_json, print_said, print_text, short_path
+from .printing import print_diff, print_json, print_said, print_text, short_path, terminal_width
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
@@ -344,11 +345,12 @@ def _show(plan: SetupPlan, *, err: bool) -> None:
         print_text("everything is already set up: nothing to change", err=err)
         return
     settings = {change.agent.name: change.record["settings"] for change in plan.changes}
+    width = min((terminal_width(err=err) or 80) - 10, _WIDEST)
     rows = [("agents", f"{agent.title:<14} {short_path(settings[agent.name])}") for agent in plan.agents]
     for guard in plan.guards:
         rows.append(("guards", f"{guard.hook.name}{_STATES.get(guard.state, ' (modified: left as it is)')}"))
         if guard.state is None:
-            rows.append(("guards", f"  {guard.hook.description}"))
+            rows += [("guards", f"  {line}") for line in textwrap.wrap(guard.hook.description, width)]
     if plan.to_prove(is_changed=True):
         rows.append(("then", "each agent tries something forbidden, for real; no account is needed"))
     is_running = daemon_.SERVICE.process_id() is not None
@@ -357,14 +359,16 @@ def _show(plan: SetupPlan, *, err: bool) -> None:
     last = ""
     for name, text in rows:
         heading = "" if name == last else name
-        indent = " " * (len(text) - len(text.lstrip()))
-        print_said(click.style(f"{heading:<8}", bold=True) + indent, text.lstrip(), err=err)
+        print_said(click.style(f"{heading:<8}", bold=True), text, err=err)
         last = name
     if any(change.record["closed"] for change in plan.changes):
         print_text("If Tenterhook cannot answer, tool calls are refused (on_failure: block).", err=err)
 
 
 _STATES: dict[str | None, str] = {None: "", CURRENT: " (already added)", COPIED: " (already added, as a copy)"}
+
+
+_WIDEST = 70  # columns of a description
 
 
 def _dry_run(plan: SetupPlan, *, as_json: bool) -> int:
