@@ -14,12 +14,14 @@ import subprocess
 import sys
 import tarfile
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 import pytest
 
-from hub.hubs import Hub
+from hub.hubs import Hub, answered, running
 from install.installations import fire, is_blocked
-from support import end_of_the_agent, folder_hook, user_hooks
+from support import end_of_the_agent, folder_hook, until, user_hooks
 
 ROOT = Path(__file__).parent.parent
 COMMIT = "49507b48"  # the last one before the changelog had a section after 0.1.0
@@ -64,6 +66,16 @@ class Environment:
         assert status in (None, ended.returncode), said
         assert "Traceback" not in said
         return said
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "tenterhook", *arguments],
+            env={**os.environ, "PYTHONPATH": str(self._place)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
 
 
 @pytest.fixture
@@ -149,3 +161,44 @@ def test_version_0_1_refuses_the_database_of_this_hub_and_leaves_it_as_it_is(
     with sqlite3.connect(database) as connection:
         assert list(connection.iterdump()) == before
     connection.close()
+
+
+def test_a_machine_with_version_0_1_asks_and_reports_at_this_hub(
+    environment: Environment, home: Path, project: Path, tmp_path: Path
+) -> None:
+    play = project / "play.yaml"
+    calls = [{"calls": [{"tool": "Shell", "input": {"command": command}}]} for command in ("echo a", "echo b")]
+    play.write_text(json.dumps({"answers": [*calls, {"text": "Done."}]}))
+    with running(tmp_path / "hub") as hub:
+        admin = hub.admin
+        assert admin is not None
+        token = tmp_path / "token"
+        token.write_text(hub.token("old"))
+        environment.has("0.1")
+        environment.run("hub", "join", hub.url, "--token-file", str(token), "--name", "another", "--yes")
+        agent = environment.start("agent", "Say it.", "--model", f"scripted:{play}")
+        for command in ("echo a", "echo b"):  # an approval for the session is for the call that was shown
+            until(lambda: admin.get("/inbox").json()["requests"])
+            [asked] = admin.get("/inbox").json()["requests"]
+            assert asked["tool_input"] == {"command": command}
+            assert asked["machine"].startswith("old ")  # as its token is called
+            assert answered(admin, asked, scope="session").json()["won"]
+            until(lambda: not admin.get("/inbox").json()["requests"])
+        assert "Done." in agent.communicate(timeout=60)[0]
+        until(lambda: len(approvals(hub)) == 2)
+        assert {(each["answered_by"], each["decision"]) for each in approvals(hub)} == {
+            (f"{hub.person_file['name']} (hub)", "approve")
+        }
+        environment.run("hub", "leave")
+
+
+def approvals(hub: Hub) -> list[dict[str, Any]]:
+    """What machines have reported of answers."""
+    assert hub.admin is not None
+    found = []
+    for each in hub.admin.get("/sessions").json()["sessions"]:
+        path = f"/sessions/{quote(each['machine'])}/{quote(each['session'], safe='')}/timeline"
+        records = hub.admin.get(path).json()["records"]
+        assert all(record["confirmed"] is not False for record in records)
+        found += [record["record"] for record in records if record["record"]["type"] == "approval"]
+    return found

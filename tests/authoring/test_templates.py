@@ -134,6 +134,48 @@ def test_matchers_are_in_the_definition_and_in_the_cases(
     assert {each["actual"]["decision"] for each in report["cases"]} == {"deny", "none"}
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("tool", "called", "other"),
+    [
+        ("^mcp:mail/", "mcp__mail__send", "mcp__calendar__send"),
+        ("^mcp:github/(create|update)_issue", "mcp:github/update_issue", "mcp:github/list_issues"),
+        ("Shell", "Bash", "WriteFile"),
+    ],
+)
+def test_a_tool_and_a_reason_refuse_every_call_of_that_tool(
+    language: str, tool: str, called: str, other: str, home: Path, project: Path
+) -> None:
+    options = ("--on", "pre-tool-call", "--lang", language, "--tool", tool, "--reason", "No mail.")
+    made = tenterhook("new", "guard", *options)
+    assert (made.returncode, made.stderr, "to do" in made.stdout) == (0, "", False)
+    assert "as an example" not in made.stdout
+    report = tried("guard")
+    assert (report["status"], report["passed"]) == (0, 2), report["cases"]
+    cases = user_hooks(home) / "guard" / "cases"
+    files = [cases / f"{name}.toml" for name in ("blocks", "leaves-the-rest-alone")]
+    tools = [file.read_text().split('tool_name = "')[1] for file in files]
+    assert tools[0].split('"')[0] != tools[1].split('"')[0]
+    for name, decision in ((called, "deny"), (other, "none")):
+        ended = tenterhook("trigger", "pre-tool-call", "--tool", name, "--input", '{"to": "you"}', "--json")
+        assert json.loads(ended.stdout)["decision"] == decision, name
+
+
+def test_a_tool_that_is_every_tool_has_no_other_case(home: Path, project: Path) -> None:
+    assert tenterhook("new", "guard", "--on", "PreToolUse", "--tool", ".*", "--reason", "Look only.").returncode == 0
+    assert [path.name for path in (user_hooks(home) / "guard" / "cases").iterdir()] == ["blocks.toml"]
+    assert (tried("guard")["status"], tried("guard")["passed"]) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("event", "shown"), [("Stop", "`TODO` in the last message"), ("PreToolUse", "`rm -rf` in the")]
+)
+def test_what_nobody_named_is_shown_as_an_example(event: str, shown: str, home: Path, project: Path) -> None:
+    made = tenterhook("new", "guard", "--on", event, "--reason", "Not yet.")
+    assert f"it refuses {shown}" in made.stdout
+    assert "as an example: change that in the script" in made.stdout
+
+
 REASONS = [
     "Push with --force-with-lease.",
     """Don't "push" $HOME `id` $(id) \\n \\ %s !! *""",
@@ -165,7 +207,7 @@ def test_a_reason_that_was_not_filled_in_fails_check_and_test(language: str, hom
     made = tenterhook("new", "guard", "--on", "pre-tool-call", "--pattern", "git push", "--lang", language)
     assert made.returncode == 0
     entry_point = templates.ENTRY_POINTS[language]
-    assert f"to do: say in {entry_point} why it refuses: until then `tenterhook check` fails" in made.stdout
+    assert f"to do: write in {entry_point} why it refuses: until then `tenterhook check` fails" in made.stdout
     script = user_hooks(home) / "guard" / entry_point
     for command in ("check", "test"):
         ended = tenterhook(command, "--json")

@@ -166,5 +166,9 @@ def test_the_code_signs_in_a_person_at_the_address_once(tmp_path: Path) -> None:
             assert shared(hub, **variables)["person"] == hub.person_file["name"]
             nobody = share(hub, "--person", "nobody", **variables)
             assert (nobody.returncode, "there is no person nobody" in nobody.stderr) == (1, True)
-            elsewhere = share(hub, "--database", os.fspath(tmp_path / "other.db"), **variables)
+            (hub.home / ".local/state/tenterhook/hub/person.json").unlink()  # as of a hub that names no person here
+            unknown = share(hub, **variables)
+            assert (unknown.returncode, "hub share --person NAME" in unknown.stderr) == (1, True)
+            assert shared(hub, "--person", "alice", **variables)["person"] == "alice"
+            elsewhere = share(hub, "--person", "alice", "--database", os.fspath(tmp_path / "other.db"), **variables)
             assert (elsewhere.returncode, "another database" in elsewhere.stderr) == (1, True)

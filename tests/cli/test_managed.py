@@ -141,7 +141,7 @@ def test_an_agent_without_managed_settings_is_refused(name: str) -> None:
 def test_options_of_a_person_do_not_go_with_managed(words: tuple[str, ...]) -> None:
     ended = tenterhook("install", "--managed", "claude-code", *words)
     assert ended.returncode == 64
-    assert "--managed goes with" in ended.stderr
+    assert "--managed works only with" in ended.stderr
 
 
 def test_a_pack_needs_managed() -> None:

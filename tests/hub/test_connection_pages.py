@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
+
+from hub.deliveries import deliver, line
+from hub.hubs import answered, request
+from tenterhook.hub_client import trial
 
 if TYPE_CHECKING:
     import httpx
@@ -13,6 +18,8 @@ if TYPE_CHECKING:
 def test_a_machine_that_never_used_its_token_is_named_with_what_connects_it(
     small_hub: Hub, signed_in: httpx.Client
 ) -> None:
+    of_other_tests = "update tokens set revoked = 1 where kind = 'agent'"
+    small_hub.write(lambda connection: connection.run(of_other_tests))
     small_hub.agent("never-joined")
     page = signed_in.get("/").text
     assert "never-joined" in page
@@ -43,3 +50,14 @@ def test_a_test_request_is_sent_by_a_page_of_ours_with_its_key_only(small_hub: H
     assert signed_in.post("/test-request").status_code == 401
     assert "never-joined" not in signed_in.get("/fragments/connections").text
     assert small_hub.agent().post(f"{small_hub.url}/test-request").status_code in (401, 403)
+
+
+def test_who_answered_a_test_request_is_not_what_the_machine_says(small_hub: Hub, signed_in: httpx.Client) -> None:
+    assert small_hub.admin is not None
+    agent = small_hub.agent("tester")
+    asked = agent.post("/requests", json=request(agent=trial.AGENT, session_id="test-1")).json()
+    assert answered(small_hub.admin, asked).status_code == 200
+    record = {"type": "approval", "decision": "approve", "answered_by": "mallory (hub)", "waited_ms": 1e300}
+    deliver(agent, [line(1, "test-1", **record, time=time.time())])
+    shown = signed_in.get("/fragments/connections").text
+    assert f"got your answer (approved by {small_hub.person_file['name']}), and reported it" in shown

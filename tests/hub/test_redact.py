@@ -58,7 +58,7 @@ def everything(hub: hubs.Hub) -> str:
     """Every row of every table."""
 
     def read(connection: Any) -> str:
-        tables = ("records", "runs", "sessions", "requests", "answers", "grants", "changes", "rules", "hub")
+        tables = ("records", "runs", "sessions", "requests", "answers", "grants", "changes", "rules", "machines", "hub")
         return json.dumps([connection.all(f"select * from {table}") for table in tables])
 
     return hub.write(read)
@@ -97,6 +97,39 @@ def test_a_secret_is_taken_out_of_all_tables_while_the_hub_runs(
     assert figures["runs"] == 4
     assert deliver(agent, lines) == {"taken": 0, "known": 3}  # what is sent again does not come back
     assert secret not in everything(hub)
+
+
+def test_an_approval_for_the_session_of_what_had_the_text_ends(
+    hub: hubs.Hub, agent: httpx.Client, admin: httpx.Client, secret: str
+) -> None:
+    """Its key is a hash of what was asked, in which the text is not to be seen."""
+
+    def asked_again(command: str) -> dict[str, Any]:
+        return hubs.opened(agent, command, grant="7 x", session_id=session)
+
+    session = f"s-{uuid.uuid4().hex}"
+    for command in (f"use {secret}", "ls"):
+        request = asked_again(command)
+        assert hubs.answered(admin, request, scope="session").status_code == 200
+        assert asked_again(command)["state"] == "approved"
+    redacted(hub, secret, "--dry-run")
+    assert asked_again(f"use {secret}")["state"] == "approved"
+    redacted(hub, secret)
+    assert asked_again("ls")["state"] == "approved"
+    again = asked_again(f"use {secret}")
+    assert again["state"] == "open"
+    agent.post(f"/requests/{again['id']}/withdraw", json={"by": "terminal"}).raise_for_status()
+
+
+def test_what_a_machine_reports_of_its_agents_is_redacted(hub: hubs.Hub, agent: httpx.Client, secret: str) -> None:
+    about = {"name": "codex", "title": "Codex", "connected": False, "why": f"unreadable: token = {secret}"}
+    agent.put("/machine", json={"agents": [about]}).raise_for_status()
+    assert secret in everything(hub)
+    redacted(hub, secret)
+    assert secret not in everything(hub)
+    assert hub.admin is not None
+    (found,) = [each for each in hub.admin.get("/machines").json()["machines"] if each["name"] == hubs.name_of(agent)]
+    assert found["agents"][0]["why"] == "unreadable: token = [redacted: secret]"
 
 
 def test_who_redacted_when_is_kept(hub: hubs.Hub, agent: httpx.Client, secret: str) -> None:

@@ -135,6 +135,15 @@ def test_a_duration_is_as_exact_as_it_is_short(milliseconds: float, said: str) -
     assert request_html.duration(milliseconds) == said
 
 
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(-1e14, "1970-01-01T00:00:00Z"), (1e9, "2001-09-09T01:46:40Z"), (1e14, "9999-12-31T23:59:59Z")],
+)
+def test_a_time_that_a_machine_made_up_is_a_date(seconds: float, said: str) -> None:
+    assert request_html.moment(seconds) == said
+    assert request_html.clock(seconds).endswith(" UTC")
+
+
 def request(
     tool: str, tool_input: dict[str, Any], display: dict[str, Any] | None = None, **more: Any
 ) -> dict[str, Any]:

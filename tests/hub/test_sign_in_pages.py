@@ -51,6 +51,15 @@ def test_a_form_that_is_sent_without_script_signs_nobody_in_and_puts_nothing_int
     assert "<noscript>" in shown
 
 
+@pytest.mark.parametrize("path", ["/sign-in", "/enter"])
+def test_without_tls_a_page_from_another_machine_asks_for_nothing(small_hub: Hub, path: str) -> None:
+    """A password would cross the network before the hub could refuse it."""
+    shown = httpx.get(f"{small_hub.url}{path}", headers={"x-forwarded-for": "192.0.2.7"}).text
+    assert "Nobody can sign in here" in shown
+    assert "<form" not in shown
+    assert "<form" in httpx.get(f"{small_hub.url}{path}").text
+
+
 def test_a_one_time_link_signs_in_once_and_signing_out_ends_it(small_hub: Hub) -> None:
     name = small_hub.person_file["name"]
     given = {"link": small_hub.write(lambda connection: accounts.new_link(connection, name))}
@@ -62,3 +71,23 @@ def test_a_one_time_link_signs_in_once_and_signing_out_ends_it(small_hub: Hub) -
         assert client.get("/me").status_code == 401
     again = httpx.post(f"{small_hub.url}/api/v1/enter", json=given)
     assert (again.status_code, "set-cookie" in again.headers) == (401, False)
+
+
+def test_a_link_replaces_no_sign_in_of_another_person(small_hub: Hub, signed_in: httpx.Client) -> None:
+    """Who sends a link to others could have them answer in their own name."""
+    small_hub.person("mallory")
+    link = small_hub.write(lambda connection: accounts.new_link(connection, "mallory"))
+    refused = signed_in.post("/api/v1/enter", json={"link": link})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "other-person")
+    name = small_hub.person_file["name"]
+    assert f"you are signed in as {name}, and this link is for mallory" in refused.json()["error"]["message"]
+    assert "set-cookie" not in refused.headers
+    assert signed_in.get("/api/v1/me").json()["name"] == name
+    assert signed_in.post("/api/v1/sign-out").status_code == 204
+    assert signed_in.post("/api/v1/enter", json={"link": link}).json()["name"] == "mallory"  # it was not used up
+
+
+def test_a_new_link_of_the_same_person_signs_in_again(small_hub: Hub, signed_in: httpx.Client) -> None:
+    name = small_hub.person_file["name"]
+    link = small_hub.write(lambda connection: accounts.new_link(connection, name))
+    assert signed_in.post("/api/v1/enter", json={"link": link}).json()["name"] == name

@@ -47,8 +47,13 @@ def test_a_long_command_is_cut() -> None:
     assert len(line) < 1000
 
 
-@pytest.mark.parametrize("odd", [None, 3, [], {}, [None, 3], ["x"]])
+@pytest.mark.parametrize("odd", [None, 3, [], {}, [None, 3], ["x"], pytest.param(2**1024 - 1, id="huge")])
 def test_a_record_with_anything_in_it_is_an_entry(odd: Any) -> None:
     keys = ("type", "event", "decision", "tool_name", "waited_ms", "reason", "runs", "fields", "answered_by")
     found = entry(**dict.fromkeys(keys, odd))
     assert (found.event, found.tool, found.reason, found.runs) == ("", "", "", [])
+
+
+def test_a_duration_that_none_can_have_is_left_out() -> None:
+    found = entry(waited_ms=2**1024 - 1, runs=[{"hook": "h", "duration_ms": 1e300}])
+    assert (found.waited, found.runs[0].duration) == (None, 0.0)

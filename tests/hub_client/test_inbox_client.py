@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import socket
 import stat
 import subprocess
 import sys
@@ -291,6 +292,21 @@ def test_a_person_signs_in_by_password_and_answers(
     asked = hubs.opened(agent)
     assert tenterhook("inbox", "approve", asked["id"], "--yes").returncode == 0
     assert stands(agent, asked)["answer"]["by"] == "bob"
+
+
+def test_without_tls_nothing_is_sent_to_another_machine_unless_it_is_confirmed(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("th_person_x")
+    with socket.create_server(("127.0.0.2", 0)) as other:  # not one of the names of this machine
+        other.settimeout(0.1)
+        url = f"http://127.0.0.2:{other.getsockname()[1]}"
+        with terminal("sign-in", url, "--token-file", os.fspath(file)) as child:
+            child.expect_exact("others on the network can read")
+            child.expect_exact("all the same? [y/N]")
+            child.sendline("")
+            assert ends(child) == 1
+        with pytest.raises(TimeoutError):
+            other.accept()
 
 
 @pytest.mark.slow

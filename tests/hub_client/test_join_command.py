@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.server
 import json
 import os
+import socket
 import ssl
 import subprocess
 import sys
@@ -23,7 +24,6 @@ from tenterhook.hub_client import membership
 from tenterhook.journal import writer
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
@@ -94,6 +94,24 @@ def test_at_a_terminal_the_token_is_asked_for_and_not_shown(home: Path, hub: Rea
     assert kept(home).exists()
 
 
+def test_without_tls_no_token_is_sent_to_another_machine_unless_it_is_confirmed(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("th_agent_x")
+    with socket.create_server(("127.0.0.2", 0)) as other:  # not one of the names of this machine
+        other.settimeout(0.1)
+        url = f"http://127.0.0.2:{other.getsockname()[1]}"
+        words = ["-m", "tenterhook", "hub", "join", url, "--token-file", f"{tmp_path}/token"]
+        child: pexpect.spawn[str] = pexpect.spawn(sys.executable, words, encoding="utf-8", timeout=30, use_poll=True)
+        child.expect_exact("others on the network can read the requests")
+        child.expect_exact("all the same? [y/N]")
+        child.sendline("")
+        child.expect(pexpect.EOF)
+        child.close()
+        with pytest.raises(TimeoutError):
+            other.accept()
+    assert child.exitstatus == 1
+    assert not kept(home).exists()
+
+
 def test_without_a_terminal_it_needs_to_be_told_that_one_is_sure(home: Path, hub: RealHub) -> None:
     ended = tenterhook("hub", "join", hub.url, input=hub.agent_token())
     assert ended.returncode == 1
@@ -137,7 +155,7 @@ def test_a_hub_that_is_not_there_is_not_joined(home: Path, bad_hub: BadHubs) -> 
     for bad in (bad_hub(hubs.says(b"nonsense\r\n")), bad_hub(hubs.silent)):
         ended = tenterhook("hub", "join", bad.url, "--yes", input="th_agent_x")
         assert ended.returncode == 1
-        assert "does it run?" in ended.stderr
+        assert "that the hub is running" in ended.stderr
         assert not kept(home).exists()
 
 

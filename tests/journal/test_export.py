@@ -749,7 +749,7 @@ def test_ended_while_the_collector_is_away_the_next_time_sends_it(
         journals.write(place, journals.record(1))
         export.says("does not accept spans")
         assert export.end() == 1
-        assert "sent by the next --follow" in export.said
+        assert "the next --follow sends the rest" in export.said
         assert export.printed.startswith(b"1 events ")
     collector.start()
     with sending(tmp_path, collector) as export:

@@ -97,7 +97,7 @@ def test_it_brings_a_formatter_where_there_is_none(tmp_path: Path) -> None:
 
 
 def test_a_hook_that_does_not_do_what_the_script_expects_is_an_error(tmp_path: Path) -> None:
-    text = DEMO.read_text().replace('"what comes over the network"', '"something else"')
+    text = DEMO.read_text().replace('"code from the network"', '"something else"')
     broken = tmp_path / "demo.py"
     broken.write_text(text.replace("Path(__file__).parent", f"Path({str(DEMO.parent)!r})"))
     ended = subprocess.run([sys.executable, str(broken)], capture_output=True, text=True, stdin=subprocess.DEVNULL)

@@ -31,10 +31,14 @@ class File(NamedTuple):
 
 
 class Made(NamedTuple):
-    """The files of a hook by their paths in its folder, HOOK.md last; `gaps`: what remains to be done by hand."""
+    """The files of a hook by their paths in its folder, HOOK.md last; `gaps`: what remains to be done by hand.
+
+    `example`: what it looks for, if nobody said what.
+    """
 
     files: dict[str, File]
     gaps: tuple[str, ...] = ()
+    example: str | None = None
 
 
 class _Subject(NamedTuple):
@@ -77,10 +81,14 @@ def render(
     pattern: str | None = None,
     reason: str | None = None,
 ) -> Made:
-    """Return the folder of a new hook. `reason` is that of its block; without one, there may be a gap to fill."""
+    """Return the folder of a new hook. `reason` is that of its block; without one, there may be a gap to fill.
+
+    With a tool and a reason, but no pattern, it refuses every call of that tool.
+    """
     spec = spec_of(event)
     looks_at = occasion(spec, tool)
-    subject = _Subject(name, event, spec, tool, pattern, looks_at, calls(spec, tool, pattern), reason)
+    whole = bool(tool and reason and not pattern)
+    subject = _Subject(name, event, spec, tool, pattern, looks_at, calls(spec, tool, pattern, whole=whole), reason)
     script = _script(subject, language)
     files = {ENTRY_POINTS[language]: File(script, executable=True)}
     if language == "node":
@@ -95,7 +103,8 @@ def render(
             f"write in {ENTRY_POINTS[language]} why it refuses: until then `tenterhook check` fails (or use --reason)",
         )
     files["HOOK.md"] = File(_definition(subject, ENTRY_POINTS[language]))
-    return Made(files, gaps)
+    shown = subject.decides and not subject.reached_is_enough
+    return Made(files, gaps, f"`{looks_at.word}` in {looks_at.what}" if shown else None)
 
 
 def _definition(subject: _Subject, entry_point: str) -> str:
@@ -339,6 +348,8 @@ def _cases(subject: _Subject) -> dict[str, str]:
     if calls and in_input:
         texts = (calls.reaching or "", calls.other)
     events = [_event(subject, text) for text in texts]
+    if calls and calls.other_tool is not None and in_input:
+        events[1]["tool_name"] = calls.other_tool
     if subject.decides:
         does = {"decision": "deny", "reason": subject.reason}
         what = "what its matcher finds" if subject.reached_is_enough else looks_at.word
@@ -347,6 +358,8 @@ def _cases(subject: _Subject) -> dict[str, str]:
             "blocks.toml": _case(f"blocks {what}", events[0], does),
             "leaves-the-rest-alone.toml": _case("leaves the rest alone", events[1], does_not),
         }
+        if calls and calls.other_tool == "":
+            del found["leaves-the-rest-alone.toml"]
     else:
         notes = f"{STATE_DIR}/{_NOTES}"
         found = {
@@ -487,13 +500,14 @@ _EVENTS = {
 
 
 class Calls(NamedTuple):
-    """Two calls of a tool: one that reaches the hook (None if no example is known), and one for the other case."""
+    """Two calls: one that reaches the hook (None if no example is known), and one for the other case."""
 
     tool: str
     key: str
     reaching: str | None
     other: str
     told_apart: bool  # the matcher does not match the other one
+    other_tool: str | None = None  # of the other one, if it is not `tool`; empty if the matcher finds every tool
 
 
 def occasion(spec: EventSpec, tool: str | None) -> Occasion:
@@ -509,15 +523,23 @@ def tool_called(expression: str | None) -> str | None:
     for names in TOOL_NAMES:
         if any(search(name) for name in names):
             return names[0]
-    return next((text for text in _literals(expression) if search(text)), None)
+    found = next((text for text in _literals(expression) if search(text)), None)
+    return f"{found}tool" if found and found.endswith("/") and search(f"{found}tool") else found
+
+
+def _tool_not_called(expression: str) -> str:
+    """Return a tool's name that an expression does not find; empty if there is none."""
+    search = re.compile(expression).search
+    known = ("ReadFile", "Shell", "other_tool")
+    return next((each for each in known if not any(search(name) for name in (each, *tool_names(each)))), "")
 
 
 def _canonical(tool: str) -> str:
     return next((name for name in tool_names(tool) if name in _TOOLS), "")
 
 
-def calls(spec: EventSpec, tool: str | None, pattern: str | None) -> Calls | None:
-    """Return the calls for a new hook's cases; None for an event without a tool."""
+def calls(spec: EventSpec, tool: str | None, pattern: str | None, *, whole: bool = False) -> Calls | None:
+    """Return the calls for a new hook's cases; None for an event without a tool. `whole`: it is for every such call."""
     if not spec.has_tool:
         return None
     name = tool_called(tool)
@@ -525,6 +547,8 @@ def calls(spec: EventSpec, tool: str | None, pattern: str | None) -> Calls | Non
     key = look.path[-1] if len(look.path) > 1 else "text"
     if name is None:
         return Calls("Other", key, None, look.other, told_apart=True)
+    if whole:
+        return Calls(name, key, look.found, look.found, told_apart=True, other_tool=_tool_not_called(tool or ""))
     if not pattern:
         return Calls(name, key, look.found, look.other, told_apart=False)
     search = re.compile(pattern).search
@@ -537,7 +561,7 @@ def calls(spec: EventSpec, tool: str | None, pattern: str | None) -> Calls | Non
 
 def _literals(expression: str) -> list[str]:
     """Return texts that an expression may find: its alternatives, without anchors, groups and backslashes."""
-    plain = re.sub(r"\.[*+]|\\s[*+]?", " ", expression)
+    plain = re.sub(r"\.[*+]|\\s[*+]?", " ", re.sub(r"\((?:\?:)?([^()|]*)\|[^()]*\)", r"\1", expression))
     texts = [re.sub(r"\(\?[a-z:]*\)?|\\b|[\\^$()]", "", each) for each in plain.split("|")]
     return [*(text.strip() for text in texts), *texts]
 

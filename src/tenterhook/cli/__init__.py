@@ -110,10 +110,12 @@ def run(arguments: Sequence[str]) -> int:
         status = status if isinstance(status, int) else 0
         _flush(status)
     except click.UsageError as error:
-        error.show()
+        if error.ctx is not None:
+            click.echo(f"{error.ctx.get_usage()}\nTry '{error.ctx.command_path} --help' for help.\n", err=True)
+        _print_error(f"Error: {error.format_message()}")
         return USAGE
     except UnknownEvent as error:
-        click.echo(f"Error: {visible(str(error))}", err=True)
+        _print_error(f"Error: {error}")
         return USAGE
     except click.Abort:
         click.echo("aborted", err=True)
@@ -127,9 +129,9 @@ def run(arguments: Sequence[str]) -> int:
         _silence()
         return 1
     except HookError as error:
-        click.echo(f"tenterhook: {visible(error.message)}", err=True)
+        _print_error(f"tenterhook: {error.message}")
         if error.remedy:
-            click.echo(f"  {visible(error.remedy)}", err=True)
+            _print_error(f"  {error.remedy}")
         return 1
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not error.filename and not os.path.isdir("."):
@@ -139,6 +141,12 @@ def run(arguments: Sequence[str]) -> int:
         click.echo(f"tenterhook: {error.strerror or error}{where}", err=True)
         return 1
     return status
+
+
+def _print_error(text: str) -> None:
+    from .printing import print_text
+
+    print_text(visible(text), err=True)
 
 
 def _flush(status: int) -> None:

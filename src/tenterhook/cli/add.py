@@ -18,7 +18,7 @@ from ..install import event_wiring, records, sync
 from ..model import Hook
 from .loading import catalog_here, json_option, known_name
 from .own_hooks import needs_trust
-from .printing import print_json, print_problems, print_said, print_table, short_path
+from .printing import print_json, print_problems, print_said, print_table, print_text, short_path
 from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
@@ -90,15 +90,16 @@ def add(names: tuple[str, ...], for_project: bool, copy: bool, force: bool, as_j
     for each in added:
         _print(each, catalog)
     for each_left in left:
-        click.echo(str(each_left), err=True)
+        print_text(str(each_left), err=True)
     for agent in wired:
-        click.echo(f"{AGENTS[agent].title} calls it from now on; restart it if it is running")
+        print_text(f"{AGENTS[agent].title} calls it from now on; restart it if it is running")
     if wired and event_wiring.must_close(each.hook for each in added):
-        click.echo("        if Tenterhook cannot answer there, calls are refused (`on_failure: block`)")
+        print_text("        if Tenterhook cannot answer there, calls are refused (`on_failure: block`)")
     if untrusted:
-        click.echo(f"next    tenterhook trust {' '.join(untrusted)}   it runs once you have trusted it")
+        runs = "it runs once you trust it" if len(untrusted) == 1 else "they run once you trust them"
+        print_text(f"next    tenterhook trust {' '.join(untrusted)}   {runs}")
     if unguarded:
-        click.echo(f"next    tenterhook install {' '.join(unguarded)}   to put it in force there")
+        print_text(f"next    tenterhook install {' '.join(unguarded)}   to put it in force there")
     return 1 if left else 0
 
 
@@ -131,7 +132,7 @@ def _list(root: str, *, as_json: bool) -> int:
         added = [f"{layer}{'' if state == CURRENT else f' ({state})'}" for layer, state in states.items() if state]
         cells.append((hook.name, hook.event, ", ".join(added) or "-", hook.description))
     print_table(("hook", "event", "added", "what it does"), cells)
-    click.echo("add one: tenterhook add NAME")
+    print_text("add one: tenterhook add NAME")
     return 0
 
 
@@ -180,16 +181,16 @@ def _as_json(each: Added, *, needs_trust: bool) -> dict[str, object]:
 
 def _print(each: Added, catalog: Catalog) -> None:
     done = {"unchanged": "already added, unchanged"}.get(each.state, each.state)
-    click.echo(f"{click.style(each.hook.name, bold=True)}  {done}: {short_path(each.folder)}")
+    print_text(f"{click.style(each.hook.name, bold=True)}  {done}: {short_path(each.folder)}")
     if each.kept:
-        click.echo(f"  yours is kept: {short_path(each.kept)}")
+        print_text(f"  yours is kept: {short_path(each.kept)}")
     print_said("  ", each.hook.description)
     print_problems((problem for problem in catalog.problems if problem.file.startswith(each.folder + "/")), err=True)
     for left in catalog.left_out:
         if left.hook.folder == each.folder:
-            click.echo(f"  it is not in force: {visible(left.why)}", err=True)
+            print_text(f"  it is not in force: {visible(left.why)}", err=True)
     for host in dict.fromkeys(record["host"] for record in records.all_records()):
         if host in AGENTS and event_wiring.without_event(AGENTS[host], [each.hook]):
-            click.echo(f"  {AGENTS[host].title} has no event for it; it never runs there")
+            print_text(f"  {AGENTS[host].title} has no event for it; it never runs there")
     if each.state != "unchanged":
-        click.echo(f"  details: tenterhook show {each.hook.name}")
+        print_text(f"  details: tenterhook show {each.hook.name}")

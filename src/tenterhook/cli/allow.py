@@ -13,7 +13,7 @@ from ..basics.display_text import one_line
 from ..errors import HookError
 from ..journal.journal import Journal
 from .loading import json_option, offered, yes_option
-from .printing import in_home, print_json, print_presented, print_table
+from .printing import in_home, print_json, print_presented, print_table, print_text
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ def _tell(refused: RefusedCall, *, as_json: bool) -> int:
     if as_json:
         print_json({"schema": 1, **_as_json(refused)})
     else:
-        click.echo(f"{refused.id}: {presenter.summary(refused.call)}")
-        click.echo(f"allowed once, until {_clock(refused.until)}: let the agent retry it")
+        print_text(f"{refused.id}: {presenter.summary(refused.call)}")
+        print_text(f"allowed once, until {_clock(refused.until)}: let the agent retry it")
     return 0
 
 
@@ -98,7 +98,7 @@ def _list(*, as_json: bool) -> int:
     if as_json:
         print_json({"schema": 1, "waiting": [_as_json(refused) for refused in found]})
     elif not found:
-        click.echo("no call was refused in the last hour because nobody could be asked")
+        print_text("no call was refused in the last hour because nobody could be asked")
     else:
         rows = [
             (

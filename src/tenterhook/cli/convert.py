@@ -14,7 +14,7 @@ from ..basics import light_json
 from ..basics.display_text import one_line, visible
 from ..errors import ERROR, HookError
 from .loading import json_option
-from .printing import counted, place_text, print_json, print_problems, print_said, print_table, short_path
+from .printing import counted, place_text, print_json, print_problems, print_said, print_table, print_text, short_path
 from .refusals import refuse_writing
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _refuse(found: sources.Sources, as_json: bool) -> int:
         return 1
     print_problems(found.problems, err=True)
     for loss in found.losses:
-        click.echo(f"{_place(loss)}: {visible(loss.why)}", err=True)
+        print_text(f"{_place(loss)}: {visible(loss.why)}", err=True)
     if found.errors:
         raise HookError("nothing was converted", "fix the errors above first")
     raise HookError("there is no hook to convert", "name a hook's folder, a file with hooks, or an agent's settings")
@@ -137,12 +137,12 @@ def _print_carried(
     number = f"{len(made.hooks)} of {counted(len(found.hooks) + len(found.losses), 'hook')}"
     if not made.hooks:
         none = "nothing was written: no hook can be converted"
-        click.echo(f"{click.style('converted', bold=True)}: {number}; {none}", err=True)
+        print_text(f"{click.style('converted', bold=True)}: {number}; {none}", err=True)
         return
     is_err = where is None
     place = f" to {short_path(os.path.abspath(where))}" if where is not None and where != "." else ""
     lossless = "; nothing is lost, and nothing has to be checked" if is_all else ""
-    click.echo(f"{click.style('converted', bold=True)}: {number}{place}{lossless}", err=is_err)
+    print_text(f"{click.style('converted', bold=True)}: {number}{place}{lossless}", err=is_err)
     about: dict[str, list[str]] = {}
     for note in notes:
         about.setdefault(note.hook, []).append(note.text)
@@ -161,15 +161,15 @@ def _print_carried(
 def _print_lost(lost: Sequence[Loss], target: targets.Target, names: Mapping[_Place, str], *, is_said: bool) -> None:
     title = click.style("lost", bold=True)
     if lost:
-        click.echo(f"{title}: {len(lost)}, which {target.title} cannot express", err=True)
+        print_text(f"{title}: {len(lost)}, which {target.title} cannot express", err=True)
     elif is_said:
-        click.echo(f"{title}: nothing", err=True)
+        print_text(f"{title}: nothing", err=True)
     for loss in lost:
         marked = " left out" if loss.left_out else " a block is lost" if loss.severity == ERROR else ""
         name = f"{one_line(names.get(_place_of(loss), loss.hook))} " if loss.hook else ""
         value = "" if loss.value is None else f" {_short(loss.value)}"
         key = click.style(loss.key, fg="yellow")
-        click.echo(f"  {name}{key}{visible(value)}  {_place(loss)}{click.style(marked, fg='red')}", err=True)
+        print_text(f"  {name}{key}{visible(value)}  {_place(loss)}{click.style(marked, fg='red')}", err=True)
         print_said("      ", loss.why, err=True)
         print_said("      instead: ", loss.instead, indent=6, err=True)
 
@@ -183,10 +183,10 @@ def _print_checks(checks: Sequence[Loss], target: targets.Target, names: Mapping
         return
     title = click.style("to check", bold=True)
     number = counted(len(by_hook), "command")
-    click.echo(f"{title}: {number}; does one use what is different in {target.title}?", err=True)
+    print_text(f"{title}: {number}; does one use what is different in {target.title}?", err=True)
     for place, found in by_hook.items():
         may_block = click.style(" a block may be lost", fg="red") if found[0].severity == ERROR else ""
-        click.echo(f"  {one_line(names.get(place, place.hook))}  {_place(found[0])}{may_block}", err=True)
+        print_text(f"  {one_line(names.get(place, place.hook))}  {_place(found[0])}{may_block}", err=True)
     for (key, instead), differing in _differences(checks).items():
         texts = [f"{each} {' or '.join(values)}".strip() for each, values in differing.items()]
         print_said(f"      {key}: ", ", ".join(texts), indent=8, err=True)

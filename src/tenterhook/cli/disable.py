@@ -14,7 +14,7 @@ from ..install import hooks_toml
 from .durations import seconds
 from .loading import catalog_here, hook_names, json_option, yes_option
 from .own_hooks import governed, hooks_as_json, own_settings, place
-from .printing import print_json, print_problems, why_text
+from .printing import print_json, print_problems, print_text, why_text
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
@@ -74,14 +74,14 @@ def _say(name: str, file: str, until: datetime | None, catalog: Catalog, *, as_j
         return 0 if off and not on else 1
     for each in off:
         where = f"  {place(each.hook)}" if len(off) > 1 else ""
-        click.echo(f"{click.style(one_line(name), bold=True)}{where}\n  {why_text(each)}")
+        print_text(f"{click.style(one_line(name), bold=True)}{where}\n  {why_text(each)}")
     for hook in on:
         why = "it is managed" if hook.layer == "managed" else "hooks.toml has no effect"
-        click.echo(f"{one_line(name)} is still in force: {place(hook)} ({why})", err=True)
+        print_text(f"{one_line(name)} is still in force: {place(hook)} ({why})", err=True)
     print_problems((each for each in catalog.problems if each.file == file), err=True)
     if off:
         again = "to enable it sooner" if until else "to enable it"
-        click.echo(f"  {again}: tenterhook enable {one_line(name)}")
+        print_text(f"  {again}: tenterhook enable {one_line(name)}")
     return 0 if off and not on else 1
 
 

@@ -14,7 +14,7 @@ from ..doctor import checks, proofs
 from ..doctor.checks import Finding, Level
 from ..install import event_wiring, managed, records, settings_change, sources, sync
 from .loading import agent_names, agents_named, catalog_here, json_option
-from .printing import print_json, print_said, progress
+from .printing import print_json, print_said, print_text, progress
 from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
@@ -52,13 +52,13 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, fix: bool, as_jso
     catalog = sources.here().catalog
     hooks = checks.hook_findings(catalog_here())  # hooks files are checked for each agent
     if not as_json:
-        click.echo(click.style("hooks", bold=True))
+        print_text(click.style("hooks", bold=True))
         _print(hooks)
     reports = []
     for agent in named or _present():
         report = _check_agent(agent, catalog, is_asked_for=bool(names))
         if not as_json:
-            click.echo(f"{click.style(agent.title, bold=True)} {report.version or '(program not found)'}")
+            print_text(f"{click.style(agent.title, bold=True)} {report.version or '(program not found)'}")
             _print(report.findings)
         if live and report.is_known:
             report = report._replace(live=_live(agent, report.project, timeout, as_json=as_json))
@@ -78,9 +78,9 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, fix: bool, as_jso
         }
         print_json({"schema": 1, "holds": not (broken or unshown), **everything})
     elif reports and not catalog.hooks and not broken and any(report.is_guarded for report in reports):
-        click.echo("no hook is in force: nothing would be blocked")
+        print_text("no hook is in force: nothing would be blocked")
     else:
-        click.echo(_summary(reports, broken=broken, unshown=unshown))
+        print_text(_summary(reports, broken=broken, unshown=unshown))
     return 1 if broken or unshown else 0
 
 

@@ -12,7 +12,7 @@ from ..errors import HookError
 from ..install import hooks_toml
 from .loading import catalog_here, json_option, offered
 from .own_hooks import governed, hooks_as_json, own_settings, place, still_disabled, wired
-from .printing import print_json, short_path
+from .printing import print_json, print_text, short_path
 from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
@@ -47,19 +47,19 @@ def enable(name: str, as_json: bool) -> int:
     if as_json:
         _print_json(called, changed, after)
     for file in () if as_json else changed:
-        click.echo(f"{click.style(one_line(called), bold=True)}  its entry was removed from {short_path(file)}")
+        print_text(f"{click.style(one_line(called), bold=True)}  its entry was removed from {short_path(file)}")
     if trouble is not None:
         raise trouble
     if as_json:
         return 0
     if not changed:
-        click.echo(f"{one_line(called)} is not disabled")
+        print_text(f"{one_line(called)} is not disabled")
     for hook in after.hooks:
         if hook.name == called and not (standing := after.trust.standing(hook)).runs:
             why = visible(standing.why or str(standing.state))
-            click.echo(f"  {place(hook)} does not run yet: {why}; tenterhook trust {one_line(called)}")
+            print_text(f"  {place(hook)} does not run yet: {why}; tenterhook trust {one_line(called)}")
     for line in lines:
-        click.echo(line)
+        print_text(line)
     return 0
 
 

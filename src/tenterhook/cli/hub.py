@@ -170,7 +170,7 @@ def say(said: dict[str, Any]) -> None:
         click.echo(f"sign in {said['enter']}")
         click.echo(click.style(f"        as {one_line(said['person'])}; the link works once", dim=True))
     else:
-        click.echo("sign in by name and password: tenterhook hub person add NAME")
+        click.echo("sign in by name and password: tenterhook hub person add NAME, the first one with --admin")
     if not said["url"].startswith("https://"):
         what = "others on the network can read everything" if said["insecure"] else "sign-in from this machine only"
         click.echo(click.style(f"        no TLS: {what}", dim=True))
@@ -414,11 +414,13 @@ def _running() -> dict[str, Any]:
     from . import own_hub
 
     found = own_hub.find()
-    name = found.person.name
-    with own_hub.opened(found, None) as kept:
-        link = kept.write(lambda connection: accounts.new_link(connection, name))
     insecure = bool((SERVICE.config() or {}).get("insecure"))
     about = {"url": found.url, "listen": found.listen, "database": found.database, "insecure": insecure}
+    name = found.person
+    if name is None:
+        return about
+    with own_hub.opened(found, None) as kept:
+        link = kept.write(lambda connection: accounts.new_link(connection, name))
     return {**about, "person": name, "enter": f"{found.listen}/enter#{link}"}
 
 

@@ -53,12 +53,14 @@ def join(url: str, token_file: Any, name: str | None, yes: bool) -> int:
     ca_file = os.environ.get("SSL_CERT_FILE") if address.startswith("https:") else None
     machine = name or socket.gethostname()
     joined = membership.Membership(address, _token(token_file, address, machine), machine, ca_file or None)
+    if joined.is_exposed:
+        click.echo(_EXPOSED, err=True)
+        if not yes and not click.confirm("Send the token all the same?", default=False, err=True):
+            return 1
     joined = joined._replace(name=_check(joined))
     if name not in (None, joined.name):
         click.echo(f"--name is ignored: its token calls this machine {one_line(joined.name)}", err=True)
     click.echo(_WHAT_IT_MEANS.format(url=one_line(address)))
-    if joined.is_exposed:
-        click.echo(_EXPOSED, err=True)
     if not yes and not click.confirm("Join it?", default=False):
         return 1
     connected = Connected(joined, *_save(joined))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _TIMEOUT = 10.0  # seconds for a program or an address to answer
 _WRONG_HOST = 421
+_UNSPECIFIED = ("0.0.0.0", "::")  # noqa: S104  # a hub that listens on all addresses of this machine
 _TLS_PAGE = "docs/hub.md, On other machines: TLS"
 
 
@@ -80,7 +81,7 @@ def share(context: click.Context, url: str | None, person: str | None, database:
     ways = [] if address and all(check.ok for check in checks) else _ways(hub)
     link = None
     if address and not ways:
-        link = _link(hub, address, person or hub.person.name, database or context.obj)
+        link = _link(hub, address, person or hub.person, database or context.obj)
     if as_json:
         _print_json(hub, address, checks, ways, link)
     else:
@@ -89,10 +90,10 @@ def share(context: click.Context, url: str | None, person: str | None, database:
 
 
 def _address(hub: OwnHub, given: str | None) -> str | None:
-    """Return the address to check; None if the hub has only its address on this machine."""
+    """Return the address to check; None if the hub was not given one: its own has no TLS."""
     if given is not None:
         return checked_url(given)
-    return None if is_loopback_url(hub.url) else hub.url
+    return None if is_loopback_url(hub.url) or urlsplit(hub.url).hostname in _UNSPECIFIED else hub.url
 
 
 class _Link(NamedTuple):
@@ -101,9 +102,13 @@ class _Link(NamedTuple):
     expires: float
 
 
-def _link(hub: OwnHub, address: str, person: str, database: str | None) -> _Link:
+def _link(hub: OwnHub, address: str, person: str | None, database: str | None) -> _Link:
     from ..hub import accounts
 
+    if person is None:
+        raise HookError(
+            "a phone can sign in, but it is not known as whom", "say it: tenterhook hub share --person NAME"
+        )
     with own_hub.opened(hub, database) as kept:
         if kept.read(lambda connection: accounts.found(connection, person)) is None:
             raise HookError(f"there is no person {person}", f"add them: tenterhook hub person add {person}")
@@ -275,7 +280,12 @@ def _print_json(hub: OwnHub, address: str | None, checks: list[Check], ways: lis
 def _print(hub: OwnHub, address: str | None, checks: list[Check], ways: list[Way], link: _Link | None) -> None:
     click.echo(f"{click.style('hub', bold=True)} {hub.listen}")
     if address is None:
-        click.echo("    no phone can reach it: it only has an address on this machine")
+        what = (
+            "reach it: it only has an address on this machine"
+            if is_loopback_url(hub.url)
+            else "sign in: it was given no --public-url"
+        )
+        click.echo(f"    no phone can {what}")
     for check in checks:
         _print_check(check)
     if link is None:

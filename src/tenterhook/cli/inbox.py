@@ -173,6 +173,8 @@ def sign_in(url: str, token_file: Any, yes: bool) -> int:
     address = membership.checked_url(url)
     if membership.Membership(address, "", "").is_exposed:
         click.echo(_EXPOSED, err=True)
+        if not yes and not click.confirm("Send what you sign in with all the same?", default=False, err=True):
+            return 1
     if token_file is not None:
         person = inbox_client.with_token(address, _token(token_file.read()))
     else:

@@ -21,7 +21,7 @@ from ..install.interpreters import temporary
 from . import hub_machine, managed, services
 from .daemon import RUNS
 from .loading import agent_names, agents_named, json_option, yes_option
-from .printing import print_change, print_json, short_path
+from .printing import print_change, print_json, print_text, short_path
 from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def install(
     if not dry_run:
         refuse_below_agent("install")  # it can name files whose hooks need no trust, and open what was closed
     if hub is not None:
-        click.echo(f"`--{'' if hub else 'no-'}hub` is now `--{'' if hub else 'no-'}daemon`", err=True)
+        print_text(f"`--{'' if hub else 'no-'}hub` is now `--{'' if hub else 'no-'}daemon`", err=True)
         daemon = hub if daemon is None else daemon
     agents = _chosen(names, yes=yes or dry_run)
     here = project_root.project_root(os.getcwd())
@@ -152,9 +152,9 @@ def install(
     warn_if_temporary()
     if daemon:
         _start_daemon()
-        click.echo(RUNS)
+        print_text(RUNS)
     elif daemon is None and daemon_.could_help():
-        click.echo(f"daemon  off; {daemon_.ADVICE}")
+        print_text(f"daemon  off; {daemon_.ADVICE}")
     return 0
 
 
@@ -226,7 +226,7 @@ def _show_changes(plans: Sequence[settings_change.SettingsChange], *, dry_run: b
         changed = [file for file in plan.files if file.changes]
         for file in changed:
             print_change(file, in_full=dry_run)
-        click.echo(f"{plan.agent.title}: {'this would be changed' if changed else 'nothing to change'}")
+        print_text(f"{plan.agent.title}: {'this would be changed' if changed else 'nothing to change'}")
 
 
 def _print(plan: settings_change.SettingsChange, catalog: Catalog) -> None:
@@ -237,19 +237,19 @@ def _print(plan: settings_change.SettingsChange, catalog: Catalog) -> None:
         "guarded" if event_wiring.is_guarded(agent, plan.record, catalog.in_force()) else "installed, no hook in force"
     )
     unchanged = "" if changed else "; nothing changed"
-    click.echo(f"{click.style(agent.title, bold=True)}: {state}{unchanged}  ({events})")
+    print_text(f"{click.style(agent.title, bold=True)}: {state}{unchanged}  ({events})")
     for file in changed:
         if file.before is not None:
-            click.echo(f"  backup: {short_path(settings_change.backup_of(file.path))}")
+            print_text(f"  backup: {short_path(settings_change.backup_of(file.path))}")
     for line in (*_doubts(plan, hooks), *_conditions(plan)):
-        click.echo(f"  {line}")
+        print_text(f"  {line}")
     if changed:
-        click.echo(f"  restart {agent.title} if it is running")
+        print_text(f"  restart {agent.title} if it is running")
     if agent.proven:
-        click.echo(f"  check that it blocks: tenterhook doctor {agent.name} --live")
+        print_text(f"  check that it blocks: tenterhook doctor {agent.name} --live")
     else:
         unproven = click.style("by documentation, not proven", fg="yellow")
-        click.echo(f"  {unproven}: try it with a call that one of your guards refuses")
+        print_text(f"  {unproven}: try it with a call that one of your guards refuses")
 
 
 def _doubts(plan: settings_change.SettingsChange, hooks: Sequence[Hook]) -> Iterator[str]:
@@ -278,5 +278,5 @@ def warn_if_temporary() -> None:
     """Warn if this Tenterhook is in a temporary environment."""
     why = temporary()
     if why:
-        click.echo(f"{click.style('this will not last', fg='yellow')}: {why}", err=True)
-        click.echo("  install Tenterhook in a permanent environment, then run tenterhook install again", err=True)
+        print_text(f"{click.style('this will not last', fg='yellow')}: {why}", err=True)
+        print_text("  install Tenterhook in a permanent environment, then run tenterhook install again", err=True)

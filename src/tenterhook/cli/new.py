@@ -17,7 +17,7 @@ from ..events import Effect, spec_of
 from ..formats import entry_points, expressions
 from ..install import event_wiring, records, sync
 from .loading import catalog_here, event_names
-from .printing import print_problems, short_path
+from .printing import print_problems, print_said, print_text, short_path
 from .refusals import refuse_below_agent, refuse_outside
 
 if TYPE_CHECKING:
@@ -51,11 +51,13 @@ def new(
 ) -> int:
     """Create a hook: a folder with its definition, a script that reads the fields of EVENT, and cases that pass.
 
-    The script's comments say what it may answer at that event. Change it, and `tenterhook test NAME` checks
-    whether it does what its cases say.
+    With --tool and --reason, but no --pattern, it refuses every call of that tool. Without them it begins with an
+    example of what to look for. The script's comments say what it may answer at that event. Change it, and
+    `tenterhook test NAME` checks whether it does what its cases say.
 
     \b
     tenterhook new no-force-push --on pre-tool-call --tool Shell --pattern 'push .*--force' --reason 'Ask me first.'
+    tenterhook new no-mail --on pre-tool-call --tool '^mcp:mail/' --reason 'People write mail here.'
     tenterhook new finish-first --on Stop --lang python --project
     """
     if not for_project or force:
@@ -79,13 +81,15 @@ def new(
     if for_project:
         refuse_outside("new --project", folder, root)
     kept = folders.write(folder, made.files, replace=force)
-    click.echo(f"created {short_path(folder)}")
+    print_text(f"created {short_path(folder)}")
     for path in sorted(made.files):
-        click.echo(f"  {path}")
+        print_text(f"  {path}")
     if kept:
-        click.echo(f"the previous hook is kept in {short_path(kept)}")
+        print_text(f"the previous hook is kept in {short_path(kept)}")
+    if made.example:
+        print_text(f"it refuses {made.example}, as an example: change that in the script")
     for gap in made.gaps:
-        click.echo(f"{click.style('to do', fg='yellow')}: {visible(gap)}")
+        print_text(f"{click.style('to do', fg='yellow')}: {visible(gap)}")
     return _say_what_next(name, folder)
 
 
@@ -111,12 +115,12 @@ def _say_what_next(name: str, folder: str) -> int:
     left_out = next((each.why for each in catalog.left_out if each.hook.folder == folder), None)
     if hook is None:
         why = left_out or "it was not loaded"
-        click.echo(f"{click.style('not in force', fg='yellow')}: {visible(why)}", err=True)
+        print_text(f"{click.style('not in force', fg='yellow')}: {visible(why)}", err=True)
         return 1
     shown = shlex.quote(visible(name))
     for each in catalog.left_out:
         if each.hook.name == name:
-            click.echo(f"no longer in force: {short_path(each.hook.folder or each.hook.source)}: {visible(each.why)}")
+            print_text(f"no longer in force: {short_path(each.hook.folder or each.hook.source)}: {visible(each.why)}")
     once = " --trust-project" if hook.layer == "project" else ""
     script = entry_points.entry_point(folder)[0] or folder
     steps = [(f"$EDITOR {short_path(script)}", "change what it looks for and its message to the model")]
@@ -125,13 +129,13 @@ def _say_what_next(name: str, folder: str) -> int:
         steps.append((f"tenterhook trust {shown}", "lets it run with its current files; until then it does not"))
     else:
         for line in _wired(hook):
-            click.echo(line)
+            print_text(line)
     if not records.all_records():
         steps.append(("tenterhook install", "puts your hooks in force in the agents you use"))
-    click.echo("next:")
+    print_text("next:")
     width = max(len(command) for command, _ in steps)
     for command, what in steps:
-        click.echo(f"  {command:<{width}}  {what}")
+        print_said(f"  {command:<{width}}  ", what, indent=6)
     return 0
 
 

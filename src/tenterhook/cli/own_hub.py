@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import HookError
-from ..hub.service import SERVICE
+from ..hub import service
 from ..hub_client import inbox_client
 from ..hub_client.connection import HubConnection, HubUnavailable
 from ..hub_client.membership import is_loopback_url
@@ -15,43 +15,48 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..hub.database import PostgreSQL, SQLite
-    from ..hub_client.inbox_client import Person
 
 _START = "start one with: tenterhook hub start"
 _TIMEOUT = 15.0  # seconds: it may have just been started
 
 
 class OwnHub(NamedTuple):
-    """A hub that answers on this machine, and the person that this account is there."""
+    """A hub that answers on this machine."""
 
-    person: Person
+    listen: str  # its address for programs on this machine
+    person: str | None  # who this account is there; None: a hub that listens to other machines has named no one
     url: str  # its public address
     id: str
     database: str  # sqlite or postgresql
 
-    @property
-    def listen(self) -> str:
-        return self.person.url
-
 
 def find() -> OwnHub:
-    """Return the hub of this account on this machine; raise HookError if none answers."""
+    """Return the hub of this account on this machine, the one started last; raise HookError if none answers."""
     try:
         person = inbox_client.signed_in()
     except HookError:
-        raise HookError("this account has no hub running on this machine", _START) from None
-    if not is_loopback_url(person.url):
+        person = None
+    addresses = [service.last_address()]
+    if person is not None and is_loopback_url(person.url):
+        addresses.append(person.url)
+    why = ""
+    for address in dict.fromkeys(each for each in addresses if each):
+        try:
+            health = HubConnection(inbox_client.Person(address, "")).call("GET", "/health", timeout=_TIMEOUT).body
+            name = person.name if person is not None and person.url == address else None
+            return OwnHub(address, name, str(health["url"]), str(health["id"]), str(health["database"]))
+        except HubUnavailable as error:
+            why = error.message
+        except KeyError:
+            raise HookError(
+                "the running hub is an earlier version", "tenterhook hub stop, then: tenterhook hub start"
+            ) from None
+    if person is not None and not is_loopback_url(person.url):
         remedy = f"do this on the machine where the hub runs; or {_START}"
         raise HookError(f"you are signed in at {person.url}, which is not on this machine", remedy)
-    try:
-        health = HubConnection(person._replace(token=None)).call("GET", "/health", timeout=_TIMEOUT).body
-        return OwnHub(person, str(health["url"]), str(health["id"]), str(health["database"]))
-    except HubUnavailable as error:
-        raise HookError(f"no hub answers on this machine: {error.message}", _START) from None
-    except KeyError:
-        raise HookError(
-            "the running hub is an earlier version", "tenterhook hub stop, then: tenterhook hub start"
-        ) from None
+    if why:
+        raise HookError(f"no hub answers on this machine: {why}", _START)
+    raise HookError("this account has no hub running on this machine", _START)
 
 
 @contextmanager
@@ -60,7 +65,7 @@ def opened(hub: OwnHub, database: str | None) -> Iterator[SQLite | PostgreSQL]:
     from ..hub import migrations
     from ..hub.database import opened as opened_
 
-    config = SERVICE.config() or {}
+    config = service.SERVICE.config() or {}
     kept = opened_(database or config.get("database"))
     try:
         if kept.read(migrations.hub_id) != hub.id:

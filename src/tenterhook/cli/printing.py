@@ -153,6 +153,21 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, err: b
         click.echo(line, err=err)
 
 
+def print_text(text: str, *, err: bool = False) -> None:
+    """Print a text. On a terminal, lines that are too long are wrapped at their blanks and keep their indentation."""
+    width = terminal_width(err=err)
+    if width is None:
+        click.echo(text, err=err)
+        return
+    for line in text.split("\n"):
+        plain = click.unstyle(line)
+        indent = len(plain) - len(plain.lstrip(" "))
+        if len(plain) <= width:
+            click.echo(line, err=err)
+        else:
+            print_wrapped(" " * indent, line[indent:], err=err)
+
+
 def print_said(
     head: str,
     text: str,
@@ -168,10 +183,16 @@ def print_said(
     if width is None or not text:
         click.echo(f"{head}{styled}" if text else head.rstrip(), err=err)
         return
+    print_wrapped(head, styled, indent=indent, err=err)
+
+
+def print_wrapped(head: str, text: str, *, indent: int | None = None, err: bool = False) -> None:
+    """Print a head and a text beside it, wrapped to the terminal's width. Both may have styles."""
     from ..basics.terminal_layout import is_coloured, wrapped
 
+    width = terminal_width(err=err) or 80
     colour = is_coloured(sys.stderr if err else sys.stdout)
-    for line in wrapped(styled, width, first=head, indent=indent, colour=colour):
+    for line in wrapped(text, width, first=head, indent=indent, colour=colour):
         click.echo(line, err=err)
 
 

@@ -14,7 +14,7 @@ from ..errors import HookError
 from ..install import hooks_toml, sources
 from .loading import catalog_here, json_option, offered, yes_option
 from .own_hooks import governed, own_settings, place, wired
-from .printing import print_json, print_problems, short_path
+from .printing import print_json, print_problems, print_text, short_path
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
@@ -78,19 +78,19 @@ def remove(name: str, for_user: bool | None, yes: bool, as_json: bool) -> int:
         print_json({"schema": 1, "removed": removed, "changed": enabled, "wired": lines})
         return 0
     if chosen.is_gone or left:
-        click.echo(f"forgotten: {one_line(chosen.name)}; it no longer refuses anything")
+        print_text(f"forgotten: {one_line(chosen.name)}; it no longer refuses anything")
     else:
-        click.echo(f"removed {short_path(chosen.folder)}")
+        print_text(f"removed {short_path(chosen.folder)}")
     if left:
-        click.echo(f"  {short_path(chosen.folder)} still exists: {left}", err=True)
+        print_text(f"  {short_path(chosen.folder)} still exists: {left}", err=True)
     for file in enabled:
-        click.echo(f"  and the entry that disabled it in {short_path(file)}")
+        print_text(f"  and the entry that disabled it in {short_path(file)}")
     for hook in after.hooks:
         if hook.name == chosen.name and not hook.missing:
-            click.echo(f"  still in force by that name: {place(hook)}")
+            print_text(f"  still in force by that name: {place(hook)}")
     print_problems((each for each in after.problems if each.code == "ungoverned" and each.key == chosen.name), err=True)
     for line in lines:
-        click.echo(line)
+        print_text(line)
     return 0
 
 
@@ -166,15 +166,15 @@ def _files(folder: str) -> list[str]:
 
 
 def _show(chosen: Removable, files: list[str], link: str | None, *, err: bool) -> None:
-    click.echo(f"{click.style(one_line(chosen.name), bold=True)}  {short_path(chosen.folder)}", err=err)
+    print_text(f"{click.style(one_line(chosen.name), bold=True)}  {short_path(chosen.folder)}", err=err)
     if link is not None:
-        click.echo(f"  a link to {one_line(link)}, which is not deleted", err=err)
+        print_text(f"  a link to {one_line(link)}, which is not deleted", err=err)
     if chosen.is_gone:
-        click.echo("  cannot be loaded; no file is deleted, but it will no longer refuse anything", err=err)
+        print_text("  cannot be loaded; no file is deleted, but it will no longer refuse anything", err=err)
     for file in files[:_MOST_SHOWN]:
-        click.echo(f"  {one_line(file)}", err=err)
+        print_text(f"  {one_line(file)}", err=err)
     if len(files) > _MOST_SHOWN:
-        click.echo(f"  … and {len(files) - _MOST_SHOWN} more files", err=err)
+        print_text(f"  … and {len(files) - _MOST_SHOWN} more files", err=err)
 
 
 def _forget(name: str, catalog: Catalog) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import textwrap
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,7 +26,7 @@ from . import add, hub_machine, services
 from .daemon import RUNS
 from .install import warn_if_temporary
 from .loading import agents_named, json_option, known_name, offered, yes_option
-from .printing import print_diff, print_json, short_path
+from .printing import print_diff, print_json, print_said, print_text, short_path
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
@@ -113,7 +112,7 @@ def setup(
     for change in plan.changes:
         settings_change.check(change)  # check all first: a refusal changes nothing
     if plan.is_new and not yes and not click.confirm("Go ahead?", default=True, err=as_json):
-        click.echo("nothing was changed", err=True)
+        print_text("nothing was changed", err=True)
         return 1
     proofs_by_agent: dict[str, list[ModeResult]] = {}
     rollback = _rollback(plan)
@@ -129,7 +128,7 @@ def setup(
             raise
         if is_interrupted():
             _undo(plan, rollback)
-            click.echo("interrupted: everything was restored", err=True)
+            print_text("interrupted: everything was restored", err=True)
             return _INTERRUPTED
     hub_machine.report()
     outcomes = [AgentProofs(agent, proofs_by_agent.get(agent.name, [])) for agent in plan.agents]
@@ -240,9 +239,9 @@ def _carry_out(plan: SetupPlan, *, err: bool) -> None:
         if change.changes:
             settings_change.apply(change)
     if plan.added:
-        click.echo(f"added {listed([guard.hook.name for guard in plan.added])}", err=err)
+        print_text(f"added {listed([guard.hook.name for guard in plan.added])}", err=err)
     if changed := [change.agent.title for change in plan.changes if change.changes]:
-        click.echo(f"installed in {listed(list(dict.fromkeys(changed)))}", err=err)
+        print_text(f"installed in {listed(list(dict.fromkeys(changed)))}", err=err)
 
 
 def _undo(plan: SetupPlan, rollback: Rollback) -> None:
@@ -272,7 +271,7 @@ def _interrupts() -> Iterator[Callable[[], bool]]:
 
 def _prove(agent: Agent, is_interrupted: Callable[[], bool], *, err: bool) -> list[ModeResult]:
     """Try every mode of an agent and print the results as they come."""
-    click.echo(f"{click.style(agent.title, bold=True)} tries something forbidden:", err=err)
+    print_text(f"{click.style(agent.title, bold=True)} tries something forbidden:", err=err)
     found: list[ModeResult] = []
     _show_progress(f"  …           {agent.modes[0]}", err=err)
     for result in probe.probe_modes(agent, None, timeout=_TIMEOUT, stop=is_interrupted):
@@ -282,9 +281,9 @@ def _prove(agent: Agent, is_interrupted: Callable[[], bool], *, err: bool) -> li
         found.append(result)
         word, colour = _WORDS[result.held]
         took = f"  {result.seconds:.1f} s" if result.seconds else ""
-        click.echo(f"  {click.style(f'{word:<11}', fg=colour)} {result.mode:<13}{took}", err=err)
+        print_text(f"  {click.style(f'{word:<11}', fg=colour)} {result.mode:<13}{took}", err=err)
         if not result.held:
-            click.echo(f"              {visible(result.what)}", err=err)
+            print_text(f"              {visible(result.what)}", err=err)
         if len(found) < len(agent.modes):
             _show_progress(f"  …           {agent.modes[len(found)]}", err=err)
     held = {result.held for result in found}
@@ -337,14 +336,14 @@ class AgentProofs(NamedTuple):
 def _show(plan: SetupPlan, *, err: bool) -> None:
     """Print in a few lines what would be done."""
     if not plan.is_new:
-        click.echo("everything is already set up: nothing to change", err=err)
+        print_text("everything is already set up: nothing to change", err=err)
         return
     settings = {change.agent.name: change.record["settings"] for change in plan.changes}
     rows = [("agents", f"{agent.title:<14} {short_path(settings[agent.name])}") for agent in plan.agents]
     for guard in plan.guards:
         rows.append(("guards", f"{guard.hook.name}{_STATES.get(guard.state, ' (modified: left as it is)')}"))
         if guard.state is None:
-            rows += [("guards", f"  {line}") for line in textwrap.wrap(guard.hook.description, _WIDTH)]
+            rows.append(("guards", f"  {guard.hook.description}"))
     if plan.to_prove(is_changed=True):
         rows.append(("then", "each agent tries something forbidden, for real; no account is needed"))
     is_running = daemon_.SERVICE.process_id() is not None
@@ -353,14 +352,13 @@ def _show(plan: SetupPlan, *, err: bool) -> None:
     last = ""
     for name, text in rows:
         heading = "" if name == last else name
-        click.echo(f"{click.style(f'{heading:<8}', bold=True)}{visible(text)}", err=err)
+        print_said(click.style(f"{heading:<8}", bold=True), text, err=err)
         last = name
     if any(change.record["closed"] for change in plan.changes):
-        click.echo("If Tenterhook cannot answer, tool calls are refused (on_failure: block).", err=err)
+        print_text("If Tenterhook cannot answer, tool calls are refused (on_failure: block).", err=err)
 
 
 _STATES: dict[str | None, str] = {None: "", CURRENT: " (already added)", COPIED: " (already added, as a copy)"}
-_WIDTH = 70  # of a description
 
 
 def _dry_run(plan: SetupPlan, *, as_json: bool) -> int:
@@ -381,28 +379,27 @@ def _print_result(plan: SetupPlan, outcomes: Sequence[AgentProofs]) -> None:
     click.echo()
     click.secho("protected now", bold=True)
     for outcome in outcomes:
-        click.echo(f"  {outcome.agent.title:<14} {outcome.text()}")
+        print_text(f"  {outcome.agent.title:<14} {outcome.text()}")
     if guards:
-        click.echo(f"  by {listed(guards)}")
+        print_text(f"  by {listed(guards)}")
     for guard in plan.guards:
         if guard.hook.name not in in_force:
-            click.echo(f"  {guard.hook.name} is not in force: tenterhook list")
+            print_text(f"  {guard.hook.name} is not in force: tenterhook list")
     for change in plan.changes:
         root = sources.here().catalog.root
         for what, remedy in change.agent.switches(change.record["settings"], root):
-            click.echo(f"  {change.agent.title}: {click.style('it would not block', fg='red')}: {visible(what)}")
-            click.echo(f"    {visible(remedy)}")
+            print_text(f"  {change.agent.title}: {click.style('it would not block', fg='red')}: {visible(what)}")
+            print_text(f"    {visible(remedy)}")
         for note in change.agent.install_notes(in_project=change.root is not None):
-            click.echo(f"  {visible(note)}")
+            print_text(f"  {visible(note)}")
     if plan.is_new:
-        click.echo("  restart agents that are running")
+        print_text("  restart agents that are running")
     if plan.starts_daemon:
-        click.echo(f"  {RUNS}")
+        print_text(f"  {RUNS}")
     warn_if_temporary()
-    click.echo(
-        f"{click.style('next', bold=True)}    tenterhook try 'git push --force'   what would happen to a command"
-    )
-    click.echo("        tenterhook log                      what your hooks did")
+    heading = click.style("next", bold=True)
+    print_said(f"{heading}    tenterhook try 'git push --force'   ", "what would happen to a command")
+    print_said("        tenterhook log                      ", "what your hooks did")
 
 
 def _as_json(plan: SetupPlan, outcomes: Sequence[AgentProofs], *, dry_run: bool) -> dict[str, object]:

@@ -17,7 +17,7 @@ from ..doctor import checks, proofs
 from ..doctor.checks import Level
 from ..errors import ERROR, HookError
 from ..install import event_wiring, launcher, managed, records, sources
-from .printing import counted, print_said, short_path, why_text
+from .printing import counted, print_said, print_text, short_path, why_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,15 +56,15 @@ def print_status() -> int:
     waiting = sum(not catalog.trust.standing(hook).runs for hook in catalog.hooks)
     states = agent_states(catalog)
     _print_hooks(found, waiting)
-    click.echo(click.style("agents", bold=True) + ("" if states else "  none found"))
+    print_text(click.style("agents", bold=True) + ("" if states else "  none found"))
     for state in states:
         word = click.style(state.word, fg=state.colour)
         print_said(f"        {state.agent.title:<12} {word}  ", state.more)
     if any(state.word == _GUARDED for state in states) and (instead := launcher.fallback()):
-        click.echo(f"        {visible(instead)} answers, not what was installed: tenterhook doctor --fix")
+        print_text(f"        {visible(instead)} answers, not what was installed: tenterhook doctor --fix")
     if daemon := _daemon(states):
-        click.echo(f"{click.style('daemon', bold=True)}  {daemon}")
-    click.echo(f"{click.style('next', bold=True)}    {_next(catalog, waiting, states)}")
+        print_text(f"{click.style('daemon', bold=True)}  {daemon}")
+    print_text(f"{click.style('next', bold=True)}    {_next(catalog, waiting, states)}")
     return 0
 
 
@@ -75,23 +75,23 @@ def _print_hooks(found: InForce, waiting: int) -> None:
     folders = any(hook.layer != "config" for hook in catalog.hooks)
     called = records.all_records() or managed.all_records()
     nowhere = "; no agent calls them yet" if folders and not called else ""
-    click.echo(f"{click.style('hooks', bold=True)}   {running} in force in {short_path(catalog.root)}{nowhere}")
+    print_text(f"{click.style('hooks', bold=True)}   {running} in force in {short_path(catalog.root)}{nowhere}")
     if count := sum(hook.layer == "managed" for hook in catalog.hooks):
-        click.echo(f"        {count} of them managed: for every account of this machine; only root can change them")
+        print_text(f"        {count} of them managed: for every account of this machine; only root can change them")
     for source in found.sources:
         if count := sum(hook.source == source.file for hook in catalog.hooks):
-            click.echo(f"        {count} of them from {short_path(source.file)}: {source}")
+            print_text(f"        {count} of them from {short_path(source.file)}: {source}")
     if waiting:
-        click.echo(f"        {waiting} of this project are not trusted")
+        print_text(f"        {waiting} of this project are not trusted")
     for hook in missing:
         print_said("        ", f"{hook.name} {hook.missing}")
     for each in catalog.left_out:
         print_said("        ", f"{one_line(each.hook.name)} is not: {why_text(each)}")
     if old := released_hooks.problems(released_hooks.outdated_hooks(catalog)):
-        click.echo(f"        {len(old)} written by an earlier version: tenterhook update")
+        print_text(f"        {len(old)} written by an earlier version: tenterhook update")
     problems = found.problems()
     if problems:
-        click.echo(f"        {counted(len(problems), 'problem')}: tenterhook check")
+        print_text(f"        {counted(len(problems), 'problem')}: tenterhook check")
 
 
 def agent_states(catalog: Catalog) -> list[AgentState]:

@@ -25,7 +25,7 @@ from ..install import sources
 from ..model import Action, Event
 from .hook_runs import decide, own_state
 from .loading import caller, caller_names, json_option
-from .printing import below, counted, print_json, short_path
+from .printing import below, counted, print_json, print_text, short_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -228,24 +228,24 @@ def _print_one(tried: Tried, trial: _Trial, *, guards: bool) -> None:
     for each in tried.said:
         _print_said(each)
     if tried.becomes is not None:
-        click.echo(f"  a hook changes it to: {below(tried.becomes)}")
+        print_text(f"  a hook changes it to: {below(tried.becomes)}")
     if tried.rule is not None:
-        click.echo(f"  rule: {tried.rule.answer}, {visible(tried.rule.said)}  ({short_path(tried.rule.source)})")
+        print_text(f"  rule: {tried.rule.answer}, {visible(tried.rule.said)}  ({short_path(tried.rule.source)})")
     if guards:
         return
     if tried.outcome == ASKED:
-        click.echo(f"  {trial.then()}")
+        print_text(f"  {trial.then()}")
     elif tried.outcome == RUNS and not tried.by:
-        click.echo("  no hook and no rule of yours objects; the agent's own settings decide whether it asks its user")
+        print_text("  no hook and no rule of yours objects; the agent's own settings decide whether it asks its user")
     if not trial.is_guarded:
         title = sources.title(trial.agent)
-        click.echo(f"{title} is not guarded here, so none of this happens: tenterhook install {trial.agent}", err=True)
+        print_text(f"{title} is not guarded here, so none of this happens: tenterhook install {trial.agent}", err=True)
     if trial.untrusted:
-        click.echo(untrusted_line(len(trial.untrusted), untrusted_hints(trial.untrusted)), err=True)
+        print_text(untrusted_line(len(trial.untrusted), untrusted_hints(trial.untrusted)), err=True)
     if not trial.has_guard:
         would = _by_guards(tried.line, (_GUARD,))
         then = f"With `tenterhook add {_GUARD}` it {_WORDS[would.outcome][0]}"
-        click.echo(f"No built-in guard is in force here. {then}{':' if would.said else '.'}")
+        print_text(f"No built-in guard is in force here. {then}{':' if would.said else '.'}")
         for each in would.said:
             _print_said(each)
 
@@ -254,17 +254,17 @@ def _print_line(tried: Tried) -> None:
     """Print the outcome and the line, marking the part that the worst finding is about."""
     word, colour = _WORDS[tried.outcome]
     head = f"{word}: "
-    click.echo(f"{click.style(word, fg=colour, bold=True)}: {below(tried.line)}")
+    print_text(f"{click.style(word, fg=colour, bold=True)}: {below(tried.line)}")
     span = next((each.span for said in tried.said for each in said.findings if each.span), None)
     if span is not None and tried.line.isprintable() and tried.line.isascii():
-        click.echo(" " * (len(head) + span[0]) + "^" * max(span[1] - span[0], 1))
+        print_text(" " * (len(head) + span[0]) + "^" * max(span[1] - span[0], 1))
 
 
 def _print_said(said: Said) -> None:
     source = f"  ({short_path(said.source)})" if said.source else ""
-    click.echo(f"  {one_line(said.name)} {_VERBS[said.decision]}{source}")
+    print_text(f"  {one_line(said.name)} {_VERBS[said.decision]}{source}")
     if said.reason:
-        click.echo(f"      {below(said.reason)}")
+        print_text(f"      {below(said.reason)}")
 
 
 def _print_list(tried: list[Tried]) -> None:
@@ -272,9 +272,9 @@ def _print_list(tried: list[Tried]) -> None:
         colour = _WORDS[each.outcome][1]
         rules = [finding.rule for said in each.said for finding in said.findings[:1]]
         who = ", ".join(dict.fromkeys(rules or [said.name for said in each.said])) or each.by
-        click.echo(f"{click.style(f'{each.outcome:<8}', fg=colour)} {one_line(who):<28} {one_line(each.line)}")
+        print_text(f"{click.style(f'{each.outcome:<8}', fg=colour)} {one_line(who):<28} {one_line(each.line)}")
     counts = Counter(each.outcome for each in tried)
-    click.echo(f"{counted(len(tried), 'line')}: " + ", ".join(f"{counts[name]} {_WORDS[name][0]}" for name in _WORDS))
+    print_text(f"{counted(len(tried), 'line')}: " + ", ".join(f"{counts[name]} {_WORDS[name][0]}" for name in _WORDS))
 
 
 def _print_json(tried: list[Tried], trial: _Trial, *, is_file: bool) -> None:

@@ -13,7 +13,7 @@ from ..basics.display_text import visible
 from ..errors import HookError
 from .loading import catalog_here, json_option, known_name, offered, yes_option
 from .own_hooks import needs_trust, wired
-from .printing import counted, print_json, short_path
+from .printing import counted, print_json, print_text, short_path
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_jso
         refuse_below_agent("update")
     catalog = catalog_here()
     for lost in folders.interrupted():
-        click.echo(f"{visible(str(lost))}; {visible(lost.remedy)}", err=True)
+        print_text(f"{visible(str(lost))}; {visible(lost.remedy)}", err=True)
     found = released_hooks.outdated_hooks(catalog)
     if names:
         every = {os.path.basename(hook.folder) for hook in catalog.all_hooks() if hook.folder}
@@ -63,14 +63,14 @@ def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_jso
         for each in found:
             _print(each, is_due=each in due)
         if unread := [hook.name for hook in catalog.hooks if not catalog.trust.standing(hook).runs]:
-            click.echo(f"skipped, because you have not trusted them: {visible(', '.join(unread))}", err=True)
+            print_text(f"skipped, because you have not trusted them: {visible(', '.join(unread))}", err=True)
     if dry_run or not due:
         if as_json:
             print_json(
                 {"schema": 1, "hooks": [_as_json(each, due=each in due, kept={}) for each in found], "wired": []}
             )
         elif not found:
-            click.echo("every hook is up to date")
+            print_text("every hook is up to date")
         return 0
     need_terminal("update", yes=yes)
     question = f"Update {counted(len(due), 'hook')}?"
@@ -86,14 +86,14 @@ def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_jso
         print_json({"schema": 1, "hooks": data, "wired": lines})
         return 0
     for folder, old in kept.items():
-        click.echo(f"updated {short_path(folder)}")
+        print_text(f"updated {short_path(folder)}")
         if old:
-            click.echo(f"  the old folder is kept: {short_path(old)}")
+            print_text(f"  the old folder is kept: {short_path(old)}")
     for line in lines:
-        click.echo(line)
+        print_text(line)
     if untrusted:
         named = " ".join(each.built_in.name for each in untrusted)
-        click.echo(f"next    tenterhook trust {named}   its files have changed: it runs once you trust it")
+        print_text(f"next    tenterhook trust {named}   its files have changed: it runs once you trust it")
     return 0
 
 
@@ -117,18 +117,18 @@ def _print(each: Outdated, *, is_due: bool) -> None:
         state = "written by an earlier version, and changed: left alone"
     else:
         state = "written by an earlier version; you cannot write to its directory: left alone"
-    click.echo(f"{click.style(name, bold=True)}  {state}: {short_path(each.folder)}")
+    print_text(f"{click.style(name, bold=True)}  {state}: {short_path(each.folder)}")
     if each.changed:
-        click.echo(f"  changed: {', '.join(each.changed)}")
+        print_text(f"  changed: {', '.join(each.changed)}")
     if each.state == CHANGED and not is_due:
-        click.echo(f"  tenterhook update {name} --force replaces it and keeps yours")
+        print_text(f"  tenterhook update {name} --force replaces it and keeps yours")
     if is_due:
         if each.built_in.guard is not None:
-            click.echo(f"  will run the built-in guard {each.built_in.guard}, in Tenterhook's process")
+            print_text(f"  will run the built-in guard {each.built_in.guard}, in Tenterhook's process")
         if each.settings:
-            click.echo(f"  keeps your settings: {', '.join(_setting_names(each))}")
+            print_text(f"  keeps your settings: {', '.join(_setting_names(each))}")
         if each.removed:
-            click.echo(f"  leaves out what you have removed: {', '.join(each.removed)}")
+            print_text(f"  leaves out what you have removed: {', '.join(each.removed)}")
 
 
 def _setting_names(each: Outdated) -> list[str]:

@@ -54,6 +54,12 @@ class Address(NamedTuple):
         return is_loopback(self.host)
 
     @property
+    def own_url(self) -> str:
+        """Where programs on this machine reach the hub."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104  # it is replaced
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+    @property
     def names(self) -> frozenset[str]:
         """The names that a Host header may have."""
         return frozenset((self.host.lower(), urlsplit(self.public_url).hostname or "", *_LOOPBACK))

@@ -344,6 +344,14 @@ def link_was_used(connection: Connection, secret: str) -> bool:
     return row is not None and row["used"] is not None
 
 
+def link_person(connection: Connection, secret: str) -> str | None:
+    """Return whom a one-time link signs in; None if it was used or has expired."""
+    row = connection.one(
+        "select person from links where hash = ? and used is null and expires > ?", digest(secret), time.time()
+    )
+    return None if row is None else str(row["person"])
+
+
 def redeem_link(connection: Connection, secret: str) -> SignIn | None:
     """Sign a person in with a one-time link; None if it was used or has expired."""
     now = time.time()

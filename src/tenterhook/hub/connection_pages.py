@@ -13,6 +13,7 @@ from fastapi.responses import Response  # noqa: TC002  # FastAPI reads it when i
 from ..approvals.requests import fresh_id
 from ..basics import places, processes
 from ..hub_client import membership, trial
+from ..journal.filters import number
 from . import accounts, inbox, machines, rendering
 from .access import AccessRefused, hub_of, is_loopback
 from .page_auth import ContentRoute, Visitor
@@ -44,7 +45,7 @@ def send_test_request(request: Request, _: Visitor) -> Response:
     if joined is None:
         raise AccessRefused(
             *(409, "not-connected", "the machine on which this hub runs is not connected to it"),
-            f"run there: tenterhook hub join {own_url(hub.address)}",
+            f"run there: tenterhook hub join {hub.address.own_url}",
         )
     if hub.database.read(lambda connection: _open_test(connection, joined.name)) is None:
         request_id = fresh_id()
@@ -82,15 +83,10 @@ def values(request: Request) -> dict[str, Any]:
         "machines": found[:_MAX_MACHINES],
         "has_more_machines": len(found) > _MAX_MACHINES,
         "this_machine": joined and joined.name,
-        "hub_url": own_url(hub.address) if hub.address.is_loopback else hub.address.public_url,
+        "hub_url": hub.address.own_url if hub.address.is_loopback else hub.address.public_url,
         "test": hub.database.read(_last_test),
         "open_test": waiting["id"] if waiting else "",
     }
-
-
-def own_url(address: Address) -> str:
-    """Return the address that the hub itself listens on."""
-    return f"http://{f'[{address.host}]' if ':' in address.host else address.host}:{address.port}"
 
 
 def _joined_here(hub: Hub) -> Membership | None:
@@ -121,11 +117,10 @@ def _last_test(connection: Connection) -> dict[str, Any] | None:
         *(row["machine"], row["session"]),
     )
     body = json.loads(record["body"]) if record else {}
-    took = body.get("waited_ms")
     return {
         "machine": row["machine"],
         "state": row["state"],
         "reported": {"approve": "approved", "deny": "denied"}.get(str(body.get("decision"))),
-        "by": body.get("answered_by"),
-        "milliseconds": took if isinstance(took, int | float) else None,
+        "by": row["answered_by"],  # not what the machine says
+        "milliseconds": number(body.get("waited_ms")),
     }

@@ -145,6 +145,8 @@ class SQLite:
         self._lock = Lock(f"{file}.lock", wait=0)
         try:
             places.make_private(os.path.dirname(file))
+            # SQLite creates files as the umask permits, and its log with the mode of the file
+            os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
             self._writer = self._connect()
         except (OSError, sqlite3.Error) as error:
             raise HookError(f"{file} cannot be opened: {error}", "name another file with --database") from None

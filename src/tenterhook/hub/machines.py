@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +18,13 @@ if TYPE_CHECKING:
 CONNECTED, SILENT, NEVER = "connected", "silent", "never"
 _SILENT_AFTER = 86400.0  # seconds
 _HEARD_WITHIN = 7 * 86400.0  # seconds
+_OWN_COMMAND = re.compile(r"tenterhook( [a-z0-9][a-z0-9-]*)+")  # what a machine may have people type
 
 
 def store(connection: Connection, token: int, name: str, agents: Sequence[AgentGiven]) -> None:
-    """Store which agents the machine of a token has, as it reports them."""
-    reported = json.dumps([each.model_dump() for each in agents])
+    """Store which agents the machine of a token has, as it reports them; as a remedy only a command of ours."""
+    given = [each.model_dump() for each in agents]
+    reported = json.dumps([{**each, "remedy": _own_command(each["remedy"])} for each in given])
     before = connection.one("select agents from machines where agent_token = ?", token)
     connection.run(
         "insert into machines (agent_token, agents, reported) values (?, ?, ?) on conflict (agent_token)"
@@ -30,6 +33,10 @@ def store(connection: Connection, token: int, name: str, agents: Sequence[AgentG
     )
     if before is None or before["agents"] != reported:
         change_feed.add(connection, change_feed.MACHINE, name, "reported")
+
+
+def _own_command(remedy: str) -> str:
+    return remedy if _OWN_COMMAND.fullmatch(remedy) else ""
 
 
 def listed(connection: Connection, limit: int) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _POINTS = 48  # of a plot
 _OWN_ANSWERS = ("terminal", "hook", "rule", "session", "allow", "mode", "nobody")  # of a machine, which names no person
+_MOST_AHEAD = 86400.0  # seconds that a machine's clock may be: a record of later would be kept for longer
 _MAX_RUNS = 200_000  # the newest, for figures
 
 
@@ -46,10 +47,11 @@ def store(connection: Connection, uploads: Sequence[Upload]) -> list[tuple[int, 
     """
     lines: list[_Line] = []
     known: list[_Line] = []
+    latest = time.time() + _MOST_AHEAD
     for place, (token, machine, given, agent) in enumerate(uploads):
         for each in given.records:
             columns = filters.columns_of(each.record)
-            columns = columns._replace(by=agent or columns.by)
+            columns = columns._replace(by=agent or columns.by, time=min(columns.time, latest))
             line = _Line(place, each.record, columns, _values(token, machine, each, columns))
             (known if each.replaces else lines).append(line)
     rows = connection.many(_INSERT, [line.values for line in lines])

@@ -23,7 +23,7 @@ _BUSY_TIMEOUT = 60.0  # seconds
 _AUDIT = "redaction "  # with the time, a key of the table `hub`
 
 _REQUEST_NAMES = ("agent", "session", "work_dir", "tool_name")
-_REQUEST_TEXTS = ("action", "why", "message", "grant_key")
+_REQUEST_TEXTS = ("action", "why", "message")
 _REQUEST_JSON = ("tool_input", "display")
 _RULE_TEXTS = ("tool", "command", "pattern", "directory", "reason")
 
@@ -50,6 +50,7 @@ def redact(database: SQLite | PostgreSQL, redactor: StoredRedactor, by: str, *, 
     if not dry_run:
         database.write(work.sessions)
         database.write(work.grants_and_changes)
+        database.write(work.machines)
         if any((stored, requests, answers)):
             database.write(lambda connection: _add_audit(connection, by, counts))
         if isinstance(database, SQLite):
@@ -113,6 +114,9 @@ class _Work:
         for row in rows:
             changed = self._changed_request(row) if row["state"] != "open" else {}
             count += bool(changed)
+            if changed and not self._dry_run:  # hashes of what was asked, by which a guess could be checked
+                _delete_grants(connection, row)
+                changed["grant_key"] = None
             self._update(connection, "requests", "id", row["id"], changed)
         return [row["id"] for row in rows], count
 
@@ -144,14 +148,20 @@ class _Work:
                 records.add_to_session(connection, *(figures[column] for column in columns))
 
     def grants_and_changes(self, connection: Connection) -> None:
-        """Delete approvals for sessions, which are then asked for again, and changes, which are kept for an hour."""
-        for row in connection.all("select distinct grant_key, session from grants"):
-            if self._changed(row, ("grant_key", "session")):
-                where = (row["grant_key"], row["session"])
-                connection.run("delete from grants where grant_key = ? and session = ?", *where)
+        """Delete approvals for sessions with such names, and changes, which are kept for an hour."""
+        for row in connection.all("select distinct session from grants") if self._is_of_names else ():
+            if self._changed(row, ("session",)):
+                connection.run("delete from grants where session = ?", row["session"])
         for row in connection.all("select distinct about from changes"):
             if self._changed(row, ("about",)):
                 connection.run("delete from changes where about = ?", row["about"])
+
+    def machines(self, connection: Connection) -> None:
+        """Redact what machines report of their agents."""
+        for row in connection.all("select agent_token, agents from machines"):
+            values = {"agents": json.loads(row["agents"])}
+            changed = {key: json.dumps(value) for key, value in self._changed(values, ("agents",)).items()}
+            self._update(connection, "machines", "agent_token", row["agent_token"], changed)
 
     def _changed_request(self, row: Row) -> dict[str, Any]:
         names = _REQUEST_NAMES if self._is_of_names else ()
@@ -168,6 +178,14 @@ class _Work:
         if changed and not self._dry_run:
             columns = ", ".join(f"{column} = ?" for column in changed)
             connection.run(f"update {table} set {columns} where {key} = ?", *changed.values(), value)  # noqa: S608  # names above
+
+
+def _delete_grants(connection: Connection, request: Row) -> None:
+    """Delete the approvals for the session that cover a request: the agent then asks again."""
+    connection.run(
+        "delete from grants where agent_token = ? and session = ? and grant_key = ?",
+        *(request["agent_token"], request["session"], request["grant_key"]),
+    )
 
 
 def _vacuum(file: str) -> None:

@@ -113,14 +113,22 @@ def span(seconds: float) -> str:
     return f"{whole} s"
 
 
+_LATEST = 253402300799.0  # the end of the year 9999, after which there are no dates
+
+
 def moment(seconds: float) -> str:
     """Return a time in ISO 8601; the page's script replaces it with local time."""
-    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _date(seconds).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def clock(seconds: float) -> str:
     """Return a time in UTC, which the script replaces with local time."""
-    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%d %b %H:%M UTC")
+    return _date(seconds).strftime("%d %b %H:%M UTC")
+
+
+def _date(seconds: float) -> datetime.datetime:
+    """Return the date of a time, at least 1970 and at most 9999: a machine may send any number."""
+    return datetime.datetime.fromtimestamp(min(max(seconds, 0.0), _LATEST), datetime.UTC)
 
 
 _MAX_LINES, _MAX_CHARACTERS = 24, 4000  # of a text in a list of cards

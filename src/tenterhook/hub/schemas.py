@@ -341,7 +341,9 @@ class AgentGiven(Given):
     title: Short
     connected: bool
     why: Annotated[str, Field(max_length=500, description="what it asks about, or why it does not ask")] = ""
-    remedy: Annotated[str, Field(max_length=500, description="how to connect it")] = ""
+    remedy: Annotated[
+        str, Field(max_length=500, description="the `tenterhook` command that connects it; another text is not shown")
+    ] = ""
 
 
 class MachineGiven(Given):

@@ -35,6 +35,7 @@ from . import (
     middleware,
     pages,
     retention,
+    service,
     stream,
     webhooks,
 )
@@ -209,6 +210,7 @@ def run(
             host, port = listener.getsockname()[:2]
             own = f"http://{f'[{host}]' if ':' in host else host}:{port}"
             address = access.Address(host, port, (public_url or own).rstrip("/"), insecure)
+            service.save_address(address.own_url)
             say(_announcement(kept, address, own))
             app = application(kept, address, keep_days, trusted_proxies)
             _collect_garbage_seldom()

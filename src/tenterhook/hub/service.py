@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
-from ..basics import places
+from ..basics import places, private_files
 from ..basics.services import Service
 
 if TYPE_CHECKING:
@@ -12,6 +13,21 @@ if TYPE_CHECKING:
 
 SERVICE = Service("hub", "tenterhook.hub.service:main", "hub-in-background.json")
 OPTIONS = ("listen", "database", "public_url", "insecure", "keep_days", "trusted_proxies")
+
+
+def _address_file() -> str:
+    return os.path.join(places.state(), "hub", "address")
+
+
+def save_address(url: str) -> None:
+    """Save the address at which programs on this machine reach the hub that starts."""
+    private_files.write(_address_file(), url.encode())
+
+
+def last_address() -> str | None:
+    """Return that address of the hub that was started last, which may have ended since."""
+    data = private_files.read(_address_file())
+    return data.decode("ascii", "replace") if data else None
 
 
 def main(fixed: dict[str, str]) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..approvals import presenter
 from ..basics.display_text import with_stderr
-from ..journal.filters import runs_in
+from ..journal.filters import number, runs_in
 from ..journal.records import subject
 
 if TYPE_CHECKING:
@@ -52,14 +52,13 @@ def entry(row: Row) -> TimelineEntry:
     """Return the entry of a journal record, in which an agent may have written anything."""
     record: Mapping[str, Any] = row["record"]
     decision = _text(record.get("decision"))
-    waited = record.get("waited_ms")
     return TimelineEntry(
         time=row["time"],
         event=_text(record.get("event")) or _text(record.get("type")),
         tool=_text(record.get("tool_name")),
         outcome=_outcome(record, decision, is_claim=row["confirmed"] is False),
         tone=_TONE_OF.get(decision, ""),
-        waited=float(waited) if isinstance(waited, (int, float)) else None,
+        waited=number(record.get("waited_ms")),
         line=_line(record),
         reason=_text(record.get("reason")),
         runs=[_run(each) for each in runs_in(record)],
@@ -83,7 +82,6 @@ def _line(record: Mapping[str, Any]) -> str:
 
 def _run(run: Mapping[str, Any]) -> TimelineRun:
     meaning = _text(run.get("meaning")) or _text(run.get("outcome"))
-    took = run.get("duration_ms")
     reason = _text(run.get("reason")) or _text(run.get("why"))
     if meaning in _FAILED:
         reason = with_stderr(reason or "failed", _text(run.get("stderr")))
@@ -91,7 +89,7 @@ def _run(run: Mapping[str, Any]) -> TimelineRun:
         hook=_text(run.get("hook")),
         meaning=meaning.replace("_", " "),
         tone=_TONE_OF.get(meaning, ""),
-        duration=float(took) if isinstance(took, (int, float)) else 0.0,
+        duration=number(run.get("duration_ms")) or 0.0,
         reason=reason,
     )
 

@@ -110,13 +110,13 @@ def columns_of(record: Mapping[str, Any]) -> Columns:
         decision=_word(get("decision")),
         tool=_word(get("tool_name")),
         payload=_word(get("payload")),
-        waited=_number(get("waited_ms")),
+        waited=number(get("waited_ms")),
     )
 
 
 def moment_of(record: Mapping[str, Any]) -> float:
     """Return when a record was written, in seconds since 1970; 0 if that is unknown."""
-    return _number(record.get("time")) or 0.0
+    return number(record.get("time")) or 0.0
 
 
 def runs_of(record: Mapping[str, Any]) -> list[RunColumns]:
@@ -139,7 +139,7 @@ def _run_columns(run: Mapping[str, Any]) -> RunColumns:
         meaning=_word(get("meaning")),
         decision=_word(get("decision")),
         shadow=bool(get("shadow")),
-        duration=_number(get("duration_ms")),
+        duration=number(get("duration_ms")),
         changes=bool(get("modified_input")) or get("modified_output") is not None,
         tells=bool(get("additional_context") or get("message")),
     )
@@ -154,6 +154,7 @@ def _word(value: Any) -> str | None:
     return utf8(value) if isinstance(value, str) else None
 
 
-def _number(value: Any) -> float | None:
+def number(value: Any) -> float | None:
+    """Return a number as a float; None for anything else, and for one that no time or duration has."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return float(value) if is_number and abs(value) < 1e15 else None

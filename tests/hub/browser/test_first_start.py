@@ -128,7 +128,9 @@ def test_the_test_request_goes_out_and_comes_back(started: Page) -> None:
     card.get_by_role("button", name="Approve once").click()
     result = started.locator("#test-result")
     expect(result).to_contain_text("It works.")
-    expect(result).to_contain_text(re.compile(rf"{re.escape(joined.name)} asked, got your answer \(approved by \w+ "))
+    expect(result).to_contain_text(
+        re.compile(rf"{re.escape(joined.name)} asked, got your answer \(approved by \w+\) after ")
+    )
     expect(started.locator("#said")).to_contain_text("It works.")
 
 

@@ -198,6 +198,19 @@ def test_a_one_time_link_works_once_and_leaves_no_trace_in_the_address(hub: Hub,
         context.close()
 
 
+def test_a_link_of_somebody_else_does_not_replace_the_sign_in(hub: Hub, page: Page) -> None:
+    hub.person("mallory")
+    page.goto(hub.link("mallory"))
+    said = f"You are signed in as {hub.said['person']}, and this link is for mallory. Sign out first"
+    expect(page.get_by_role("alert")).to_contain_text(said)
+    page.goto(hub.url)
+    expect(page.locator("#sign-out")).to_contain_text(hub.said["person"])
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    page.goto(hub.link("mallory"))
+    expect(page.locator("#sign-out")).to_contain_text("mallory")
+
+
 def test_signing_out_ends_it(hub: Hub, page: Page) -> None:
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
@@ -287,14 +300,17 @@ def test_every_page_of_an_insecure_hub_says_so(tmp_path: Path, browser: Browser)
 
 
 def test_without_tls_a_page_from_another_machine_says_that_nobody_signs_in_there(hub: Hub, browser: Browser) -> None:
-    hub.person("bjarne")
+    """It asks for no password either, which would cross the network before the hub could refuse it."""
     context = browser.new_context(extra_http_headers={"X-Forwarded-For": "192.0.2.7"})
     page = context.new_page()
-    page.goto(hub.url)
-    expect(page.get_by_text("Not encrypted.")).to_be_visible()
-    page.get_by_label("Name").fill("bjarne")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("alert")).to_contain_text("People on other machines need TLS.")
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.method))
+    secret = hub.link(hub.said["person"]).partition("#")[2]
+    for path in ("/", "/sign-in", f"/enter#{secret}"):
+        page.goto(hub.url + path)
+        expect(page.get_by_text("Not encrypted.")).to_be_visible()
+        expect(page.get_by_text("Nobody can sign in here")).to_be_visible()
+        expect(page.locator("input, button")).to_have_count(0)
+    assert set(sent) == {"GET"}
     assert context.cookies() == []
     context.close()

@@ -115,8 +115,10 @@ async function sendSignIn(form) {
   const trouble = one(".trouble");
   trouble.textContent = "";
   try {
+    const key = localStorage.getItem(KEY);
     const reply = await fetch(form.action, {
-      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(given),
+      method: "POST", body: JSON.stringify(given),
+      headers: { "Content-Type": "application/json", ...(key ? { "Tenterhook-Key": key } : {}) },
     });
     const said = await reply.json();
     if (reply.ok) {
