@@ -85,7 +85,7 @@ def test_the_action_fails_where_lock_and_source_differ_and_where_a_signature_is_
     (failed,) = run_action(clone, ci, signer=f"{new_key(tmp_path / 'another')}.pub")
     assert failed[0] == 1
     assert "not signed by a key that you trust" in failed[1]
-    lock = clone / ".agents/hooks/hooks.lock"
+    lock = clone / ".agents/hooks.lock"
     lock.write_text(re.sub(r'digest = "....', 'digest = "0000', lock.read_text()))
     (failed,) = run_action(clone, ci)
     assert failed[0] == 1
@@ -109,7 +109,7 @@ def test_the_pre_commit_hooks_run_where_the_packs_are_in_the_store_or_fetch_them
     assert run_pre_commit(packs, clone, ci, "--fetch")[0] == 0
     assert run_pre_commit(packs, clone, ci)[0] == 0
     assert "1 passed" in run_pre_commit(cases, clone, ci)[1]
-    lock = clone / ".agents/hooks/hooks.lock"
+    lock = clone / ".agents/hooks.lock"
     lock.write_text(re.sub(r'digest = "....', 'digest = "0000', lock.read_text()))
     assert run_pre_commit(packs, clone, ci)[0] == 1
 
@@ -117,6 +117,8 @@ def test_the_pre_commit_hooks_run_where_the_packs_are_in_the_store_or_fetch_them
 @pytest.mark.parametrize(
     ("file", "ids"),
     [
+        (".agents/hooks.toml", {"tenterhook-packs", "tenterhook-cases"}),
+        (".agents/hooks.lock", {"tenterhook-packs", "tenterhook-cases"}),
         (".agents/hooks/hooks.lock", {"tenterhook-packs", "tenterhook-cases"}),
         (".agents/hooks/own/scripts/run.sh", {"tenterhook-cases"}),
         ("src/main.py", set()),

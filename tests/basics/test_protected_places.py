@@ -30,6 +30,8 @@ def is_protected(path: Path | str, removes: bool = False, **variables: str) -> s
         "{home}/.local/state/tenterhook/trust.json",
         "{home}/.cache/tenterhook/index/x",
         "/other/project/.agents/hooks/guard/scripts/run.sh",
+        "/other/project/.agents/hooks.toml",
+        "/other/project/.agents/hooks.lock",
         "/etc/agents/hooks/x",
         "/usr/lib/python3/site-packages/tenterhook/engine/engine.py",
     ],

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,7 +19,7 @@ from tenterhook.catalog.packs import NamedPack
 from tenterhook.packs import declarations, store
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
     from tenterhook import Verdict
     from tenterhook.catalog.packs import LockedPack
@@ -139,6 +141,144 @@ def test_a_lock_that_was_cut_off_between_two_lines_loses_no_hook(
             assert [problem.code for problem in problems_of(engine)] == ["bad-lock"]
 
 
+@pytest.mark.parametrize(("key", "value"), [("digest", "0" * 64), ("closed", False), ("event", "pre-session")])
+def test_a_lock_that_contradicts_itself_for_one_revision_changes_nothing(
+    pack: PackRepository, home: Path, project: Path, key: str, value: Any
+) -> None:
+    """An agent that edits the lock and not the revision: what was in force for these bytes still is."""
+    locked = use(pack, own(home))
+    Engine.load(project=project).decide(shell_call("ls"))
+    edited = locked._replace(hooks=tuple(hook._replace(**{key: value}) for hook in locked.hooks))
+    (own(home) / "hooks.lock").write_text(packs.lock_text([edited]))
+    for _ in range(2):
+        engine = Engine.load(project=project)
+        assert engine.decide(shell_call("make deploy")).denied
+        assert engine.decide(shell_call("psql prod")).denied
+        codes = ["bad-lock"] if key == "digest" else []
+        assert [problem.code for problem in problems_of(engine)] == codes
+    tamper(locked, "no-prod")
+    assert Engine.load(project=project).decide(shell_call("psql prod")).denied, "it is still one that must block"
+
+
+def _add_a_file(folder: Path) -> None:
+    (folder / "scripts/lib.sh").write_text("exit 0\n")
+
+
+def _add_an_empty_directory(folder: Path) -> None:
+    (folder / "__pycache__").mkdir()
+
+
+def _one_byte(folder: Path) -> None:
+    file = folder / "scripts/run.sh"
+    file.chmod(0o755)
+    file.write_bytes(file.read_bytes()[:-1] + b" ")
+
+
+def _one_byte_with_the_same_times(folder: Path) -> None:
+    file = folder / "scripts/run.sh"
+    before = file.stat()
+    _one_byte(folder)
+    file.chmod(0o555)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def _mode(folder: Path) -> None:
+    (folder / "scripts/run.sh").chmod(0o777)
+
+
+def _a_link_instead_of_a_file(folder: Path) -> None:
+    (folder / "scripts/run.sh").rename(folder / "run.sh")
+    (folder / "scripts/run.sh").symlink_to("../run.sh")
+
+
+def _a_link_instead_of_the_folder(folder: Path) -> None:
+    folder.rename(folder.with_name(f"{folder.name}.old"))
+    folder.symlink_to(f"{folder.name}.old")
+
+
+def _removed(folder: Path) -> None:
+    (folder / "scripts/run.sh").unlink()
+
+
+def _other_definition(folder: Path) -> None:
+    file = folder / "HOOK.md"
+    file.chmod(0o644)
+    file.write_text(file.read_text().replace("pattern: prod", "pattern: nothing").replace("block", "warn"))
+
+
+@pytest.mark.promise("a hostile repository")
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(_add_a_file, _add_an_empty_directory, _one_byte, _one_byte_with_the_same_times, _mode, _removed),
+        *(_a_link_instead_of_a_file, _a_link_instead_of_the_folder, _other_definition),
+    ],
+)
+def test_each_change_in_the_store_is_found_at_the_next_event(
+    pack: PackRepository, home: Path, project: Path, change: Callable[[Path], None]
+) -> None:
+    """Whatever is changed in the store: an open hook is not run, and one that must block refuses its event."""
+    locked = use(pack, own(home))
+    running = Engine.load(project=project)
+    assert running.decide(shell_call("make deploy")).denied
+    for name in ("no-deploy", "no-prod"):
+        for each in (folder(locked, name), f"{folder(locked, name)}/scripts"):
+            os.chmod(each, 0o755)
+        change(Path(folder(locked, name)))
+        for each in (folder(locked, name), f"{folder(locked, name)}/scripts"):
+            if not os.path.islink(folder(locked, name)):
+                os.chmod(each, 0o555)
+    for engine in (running, Engine.load(project=project)):
+        verdict = engine.decide(shell_call("make deploy"))
+        assert not verdict.denied
+        assert verdict.runs[0].outcome in ("not_run", "failed")
+        assert engine.decide(shell_call("psql prod")).denied, "it is to block when it fails"
+
+
+def test_files_that_change_between_check_and_run_are_found_after_it(
+    pack: PackRepository, home: Path, project: Path
+) -> None:
+    """A program that waits for the check can have other bytes run; what they allow does not count."""
+    script = pack.path / "hooks/no-prod/scripts/run.sh"
+    script.write_text('#!/bin/sh\n. "$(dirname "$0")/lib.sh"\n')
+    lib = script.with_name("lib.sh")
+    change = 'chmod u+w "$0"; echo "# other" >> "$0"; sleep 0.05\n'
+    lib.write_text(f"case $(cat) in *quiet*) exit 0;; *loud*) {change} exit 2;; esac\n{change}exit 0\n")
+    pack.commit("v1.0.0")
+    for name, decision in (("quiet", "none"), ("other", "deny"), ("loud", "deny")):
+        locked = use(pack, own(home))
+        verdict = decided(project, f"psql prod {name}")
+        assert verdict.decision == decision, (name, verdict)
+        told = str([(run.why, run.notes) for run in verdict.runs])
+        assert ("its files were changed while it ran" in told) == (name != "quiet"), told
+        assert (packs.difference(folder(locked, "no-prod"), locked.hooks[1].digest) is None) == (name == "quiet")
+
+
+def test_byte_code_outside_of_the_locked_folder_does_not_count(pack: PackRepository, home: Path, project: Path) -> None:
+    """Python would believe byte code in a cache that has the time and size of the module."""
+    scripts = pack.path / "hooks/no-deploy/scripts"
+    (scripts / "run.sh").unlink()
+    (scripts / "run.py").write_text("#!/usr/bin/env python3\nimport lib\nlib.refuse()\n")
+    (scripts / "run.py").chmod(0o755)
+    (scripts / "lib.py").write_text("import sys\ndef refuse(): sys.exit(2)\n")
+    pack.commit("v1.0.0")
+    locked = use(pack, own(home))
+    assert decided(project, "make deploy").denied
+    module = f"{folder(locked, 'no-deploy')}/scripts/lib.py"
+    forged = home / "lib.py"
+    forged.write_text("import sys\ndef refuse(): sys.exit(0)\n")
+    os.utime(forged, ns=(0, os.stat(module).st_mtime_ns))
+    cache = home / ".cache/tenterhook/pycache"
+    python = shutil.which("python3") or "python3"
+    name = f"import importlib.util; print(importlib.util.cache_from_source({module!r}))"
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(cache)}
+    target = subprocess.run([python, "-c", name], env=environment, capture_output=True, text=True, check=True).stdout
+    compiled = f"import py_compile; py_compile.compile({str(forged)!r}, cfile={target.strip()!r}, doraise=True)"
+    subprocess.run([python, "-c", compiled], check=True)
+    assert decided(project, "make deploy").denied
+    assert packs.difference(folder(locked, "no-deploy"), locked.hooks[0].digest) is None
+
+
 def test_two_packs_with_a_hook_of_the_same_name_both_run_and_that_is_a_problem(
     pack: PackRepository, tmp_path: Path, home: Path, project: Path
 ) -> None:
@@ -163,6 +303,28 @@ def test_what_is_not_fetched_and_not_trusted_is_only_a_matter_of_trust(
     engine = Engine.load(project=project)
     assert outcomes(engine.decide(shell_call("make deploy"))) == [("no-deploy", "not_run", "untrusted")]
     assert problems_of(engine) == ()
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", ["hooks.toml", "hooks.lock"])
+@pytest.mark.parametrize("kind", ["a pipe", "a device", "a large file"])
+def test_a_file_of_a_project_that_would_never_end_holds_up_no_event(project: Path, name: str, kind: str) -> None:
+    directory = project / ".agents"
+    directory.mkdir()
+    (directory / "hooks.toml").write_text('[[packs]]\nsource = "/x"\n')
+    (directory / "hooks.lock").write_text("schema = 1\n")
+    (directory / name).unlink()
+    if kind == "a pipe":
+        os.mkfifo(directory / name)
+    elif kind == "a device":
+        (directory / name).symlink_to("/dev/zero")
+    else:
+        with (directory / name).open("wb") as file:
+            file.truncate(5 * 1024 * 1024)
+    engine = Engine.load(project=project)
+    assert engine.decide(shell_call("ls")).decision == "none"
+    if name == "hooks.lock":
+        assert [problem.code for problem in problems_of(engine)] == ["bad-lock"]
 
 
 @pytest.mark.parametrize("name", ["hooks.toml", "hooks.lock"])

@@ -71,6 +71,23 @@ def test_a_pack_whose_bytes_a_person_cannot_reach_stays_as_it_was_locked(machine
     assert '"deny"' in machine.call(machine.entry(SETTINGS, "PreToolUse"), "make deploy").stdout
 
 
+def test_a_moved_tag_is_refused_where_a_machine_is_kept_up_to_date_without_a_person(machine: Machine) -> None:
+    put_pack(machine, "/opt/agent-hooks")
+    command = ("install", "--managed", "claude-code", "--yes", "--pack")
+    assert not machine.tenterhook(*command, "/opt/agent-hooks@v1").status
+    lock = machine.path("/etc/agents/hooks/hooks.lock")
+    before = lock.read_text()
+    git = ["git", "-C", str(machine.path("/opt/agent-hooks"))]
+    subprocess.run([*git, "tag", "-f", "v1", "v2"], check=True)
+    ended = machine.tenterhook(*command, "/opt/agent-hooks@v1")
+    assert (ended.status, "the tag v1 was moved" in ended.said) == (1, True), ended.said
+    assert "if that is meant: --pack /opt/agent-hooks@" in ended.said
+    assert lock.read_text() == before
+    moved = subprocess.run([*git, "rev-parse", "v2"], check=True, capture_output=True, text=True).stdout.strip()
+    ended = machine.tenterhook(*command, f"/opt/agent-hooks@{moved}")
+    assert not ended.status, ended.said
+
+
 def test_what_cannot_be_fetched_changes_nothing(machine: Machine) -> None:
     before = machine.tree("/etc")
     ended = machine.tenterhook("install", "--managed", "claude-code", "--pack", "/opt/none@v1", "--yes")

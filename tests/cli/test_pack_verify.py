@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from cli.packs_in_use import decision, other_person
-from packs.repositories import PackRepository, git, new_key
+from packs.repositories import PackRepository, git, new_key, write_hook
 from support import tenterhook
 
 if TYPE_CHECKING:
@@ -51,8 +51,18 @@ def test_a_signed_tag_of_an_unsigned_commit_is_enough(pack: PackRepository, repo
         assert tenterhook("pack", "verify", "--project", "--signer", f"{key}.pub", *more).returncode == 0
 
 
+def test_a_folder_without_git_has_no_signature(pack: PackRepository, project: Path, tmp_path: Path) -> None:
+    write_hook(tmp_path / "plain/no-deploy", "deploy")
+    assert tenterhook("pack", "add", str(tmp_path / "plain"), "--project", "--yes").returncode == 0
+    assert tenterhook("pack", "verify", "--project").returncode == 0
+    required = ("--signer", f"{new_key(tmp_path / 'key')}.pub")
+    for more in ((), ("--fetch",)):
+        wrong = tenterhook("pack", "verify", "--project", *more, *required)
+        assert (wrong.returncode, "it has no signature" in wrong.stdout) == (1, True)
+
+
 def test_a_lock_that_lacks_a_hook_is_wrong(pack: PackRepository, repository: Path) -> None:
-    lock = repository / ".agents/hooks/hooks.lock"
+    lock = repository / ".agents/hooks.lock"
     lock.write_text("".join(lock.read_text().splitlines(keepends=True)[:-1]))
     wrong = tenterhook("pack", "verify", "--project")
     assert wrong.returncode == 1

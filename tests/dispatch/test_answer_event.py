@@ -278,6 +278,30 @@ def test_a_hook_on_the_second_meaning_of_an_event_is_wired_and_reached(
         assert len((project / "seen").read_text().splitlines()) == count
 
 
+STARTS = ("SessionStart", "sessionStart", "session_start", "on_session_start", "session.created")
+SAYS_NOTHING = ("kimi-code", "kimi-cli", "openhands", "goose")  # they show and hear nothing at a session's start
+
+
+@each_host
+def test_the_first_session_in_a_clone_asks_one_question_through_what_the_agent_can_show(
+    host: str, home: Path, project: Path
+) -> None:
+    (project / ".git").mkdir()
+    for name in ("theirs", "more"):
+        folder_hook(project_hooks(project), name, "exit 0")
+    install(host)
+    start = next((name for name in STARTS if name in AGENTS[host].events), None)
+    if start is None:
+        said, start = payload(host, project), BEFORE_TOOL[host]
+    else:
+        said = sent(DATA / host / f"{start}.json")
+        said |= {key: str(project) for key in ("cwd", "working_dir") if key in said}
+        said |= {key: [str(project)] for key in ("workspaceRoots", "workspace_roots") if key in said}
+    ended = call(line(host, start), said, cwd=project)
+    question = "2 hooks were not run: not trusted. Look at them and trust them with: tenterhook trust"
+    assert ended.stdout.count(question) == (host not in SAYS_NOTHING), ended
+
+
 def test_where_no_session_starts_its_first_event_says_what_is_not_in_force(home: Path, project: Path) -> None:
     (project / ".git").mkdir()
     folder_hook(project_hooks(project), "theirs", "exit 0")

@@ -38,6 +38,15 @@ def test_a_pack_is_found_by_name_or_source(tmp_path: Path) -> None:
         declared.named("q")
 
 
+def test_what_another_command_wrote_meanwhile_stays(tmp_path: Path) -> None:
+    """A question may be open for long, and a second terminal beside it."""
+    seen = declarations.read(str(tmp_path), "user")
+    other = LOCKED._replace(name="q", source="https://example.org/q.git", tree="u")
+    declarations.write(declarations.read(str(tmp_path), "user"), other.source, (NamedPack(other.source, "v1"), other))
+    declarations.write(seen, LOCKED.source, (NAMED, LOCKED))
+    assert [locked for _, locked in declarations.read(str(tmp_path), "user").packs] == [other, LOCKED]
+
+
 def test_hooks_that_two_packs_have_are_told(tmp_path: Path) -> None:
     declarations.write(declarations.read(str(tmp_path), "user"), LOCKED.source, (NAMED, LOCKED))
     declared = declarations.read(str(tmp_path), "user")

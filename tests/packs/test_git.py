@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +12,6 @@ from packs.repositories import PackRepository, git, new_key
 from tenterhook.errors import HookError
 from tenterhook.packs import git as pack_git
 from tenterhook.packs.git import Repository
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def fetched(pack: PackRepository) -> Repository:
@@ -64,6 +62,108 @@ def test_a_revision_is_signed_by_the_key_that_signed_it_and_by_no_other(pack: Pa
     assert repository.signer(repository.resolve("v1.1.0"), keys[:1]) == ""
     assert repository.signer(repository.resolve("v1.0.0"), keys) == "", "it is not signed"
     assert other.exists()
+
+
+def test_a_signature_by_openpgp_does_not_count_whatever_key_is_in_the_keyring(
+    pack: PackRepository, tmp_path: Path, home: Path
+) -> None:
+    """git lets the signature say which program checks it; that has its own idea of known keys."""
+    gpg = tmp_path / "gpg"
+    gpg.write_text(
+        "#!/bin/sh\ncat >/dev/null\n"
+        "case \"$*\" in *verify*) echo ;; *) echo >&2; echo '-----BEGIN PGP SIGNATURE-----'; esac\n"
+        "echo '[GNUPG:] SIG_CREATED ' >&2\n"
+        "echo '[GNUPG:] GOODSIG 0123456789ABCDEF mallory'; echo '[GNUPG:] TRUST_ULTIMATE 0 pgp'\n"
+    )
+    gpg.chmod(0o755)
+    git(home, "config", "--global", "gpg.program", str(gpg))
+    git(pack.path, "-c", f"gpg.program={gpg}", "commit", "-q", "--allow-empty", "-S", "-m", "x")
+    git(pack.path, "-c", f"gpg.program={gpg}", "verify-commit", "HEAD")
+    commit = git(pack.path, "rev-parse", "HEAD")
+    repository = fetched(pack)
+    new_key(tmp_path / "ours")
+    key = " ".join((tmp_path / "ours.pub").read_text().split()[:2])
+    assert repository.signer(repository.resolve(commit), [key]) == ""
+
+
+def test_a_signed_tag_counts_only_under_the_name_that_was_signed(pack: PackRepository, tmp_path: Path) -> None:
+    key = new_key(tmp_path / "ours")
+    git(pack.path, "-c", "gpg.format=ssh", "-c", f"user.signingkey={key}", "tag", "-s", "-m", "x", "v1.1.0")
+    git(pack.path, "update-ref", "refs/tags/v9.0.0", git(pack.path, "rev-parse", "refs/tags/v1.1.0"))
+    repository = fetched(pack)
+    keys = [" ".join((tmp_path / "ours.pub").read_text().split()[:2])]
+    assert repository.signer(repository.resolve("v1.1.0"), keys) == keys[0]
+    assert repository.signer(repository.resolve("v9.0.0"), keys) == "", "an old revision as the newest one"
+
+
+def test_a_signature_made_for_something_else_than_git_does_not_count(pack: PackRepository, tmp_path: Path) -> None:
+    key = new_key(tmp_path / "ours")
+    file = tmp_path / "payload"
+    file.write_text(git(pack.path, "cat-file", "commit", "HEAD") + "\n")
+    commits = {}
+    for namespace in ("git", "file"):
+        subprocess.run(["ssh-keygen", "-q", "-Y", "sign", "-n", namespace, "-f", key, file], check=True)
+        signature = Path(f"{file}.sig").read_text().rstrip("\n").replace("\n", "\n ")
+        Path(f"{file}.sig").unlink()
+        head, _, message = file.read_text().partition("\n\n")
+        (tmp_path / "commit").write_text(f"{head}\ngpgsig {signature}\n\n{message}")
+        commits[namespace] = git(pack.path, "hash-object", "-t", "commit", "-w", str(tmp_path / "commit"))
+        git(pack.path, "tag", namespace, commits[namespace])
+    repository = fetched(pack)
+    keys = [" ".join((tmp_path / "ours.pub").read_text().split()[:2])]
+    assert repository.signer(repository.resolve("git"), keys) == keys[0]
+    assert repository.signer(repository.resolve("file"), keys) == ""
+
+
+def test_a_key_that_the_person_has_revoked_in_git_does_not_count(
+    pack: PackRepository, tmp_path: Path, home: Path
+) -> None:
+    key = new_key(tmp_path / "ours")
+    pack.commit("v1.1.0", key=key)
+    repository = fetched(pack)
+    keys = [" ".join((tmp_path / "ours.pub").read_text().split()[:2])]
+    assert repository.signer(repository.resolve("v1.1.0"), keys) == keys[0]
+    git(home, "config", "--global", "gpg.ssh.revocationFile", f"{key}.pub")
+    assert repository.signer(repository.resolve("v1.1.0"), keys) == ""
+
+
+@pytest.mark.promise("a hostile repository")
+@pytest.mark.parametrize(
+    "source", ["--upload-pack=touch {}/ran;", "-x:y", "--all", "../pack", "pack", "", "#x", "/a\n"]
+)
+def test_a_source_that_git_would_take_for_something_else_is_refused(source: str, tmp_path: Path) -> None:
+    """A source of packs that a repository names is never an option of git, a remote helper or a path inside it."""
+    with pytest.raises(HookError, match="is no git URL and no absolute path") as raised:
+        Repository(source.format(tmp_path)).fetch()
+    assert raised.value.remedy
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("source", ["git@example.org:a/b", "ssh://git@example.org/a", "https://example.org/a#b", "/a"])
+def test_addresses_as_git_knows_them_are_sources(source: str) -> None:
+    assert Repository(source).source == source
+
+
+def test_a_source_with_a_password_is_refused_without_showing_it() -> None:
+    with pytest.raises(HookError, match="has a password in it") as raised:
+        Repository("https://me:pa55@example.org/a")
+    assert "pa55" not in raised.value.message
+
+
+def test_what_configuration_allows_is_not_asked_about_protocols(tmp_path: Path, home: Path) -> None:
+    for setting in ("protocol.ext.allow", "protocol.allow"):
+        git(home, "config", "--global", setting, "always")
+    git(home, "config", "--global", f"url.ext::sh -c touch% {tmp_path}/ran .insteadOf", "https://x/")
+    for source in ("ext::sh -c touch% {}/ran", "https://x/y", "fd::17"):
+        with pytest.raises(HookError, match=r"transport '(ext|fd)' not allowed"):
+            Repository(source.format(tmp_path)).fetch()
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("rev", ["v1.0.0~0", "v1.0.0^{commit}", "v1.0.0:hooks", "v1.0.0 ", "--help", "@", "HEAD"])
+def test_an_expression_is_no_revision(pack: PackRepository, rev: str) -> None:
+    with pytest.raises(HookError, match="has no"):
+        fetched(pack).resolve(rev)
 
 
 @pytest.mark.parametrize("source", ["{}/nothing", "https://127.0.0.1:9/x.git", "ext::sh -c 'touch {}/ran'"])

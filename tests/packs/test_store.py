@@ -12,6 +12,8 @@ from tenterhook import __version__
 from tenterhook.catalog import packs
 from tenterhook.errors import HookError
 from tenterhook.packs import store
+from tenterhook.packs.git import Repository
+from tenterhook.packs.store import SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +34,7 @@ def test_hooks_are_stored_read_only_with_a_hash_for_each(pack: PackRepository, h
     assert packs.difference(str(folder), locked.hooks[1].digest) is None
     assert oct(os.stat(folder / "scripts/run.sh").st_mode & 0o777) == "0o555"
     assert oct(os.stat(folder / "HOOK.md").st_mode & 0o777) == "0o444"
+    assert not any(os.stat(each).st_mode & 0o222 for each in (folder.parent, folder, folder / "scripts"))
     assert store.fetch(pack.source, "v1.1.0", "user") == locked, "the same again"
 
 
@@ -102,6 +105,11 @@ def _link(pack: PackRepository) -> None:
     (pack.path / "hooks/no-deploy/lib").symlink_to("../../secrets")
 
 
+def _git_lfs(pack: PackRepository) -> None:
+    text = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n"
+    (pack.path / "hooks/no-deploy/scripts/run.sh").write_text(text)
+
+
 def _line_endings(pack: PackRepository) -> None:
     (pack.path / "hooks/no-deploy/scripts/run.sh").write_bytes(b"#!/bin/sh\r\nexit 2\r\n")
 
@@ -130,6 +138,7 @@ def _empty(pack: PackRepository) -> None:
         (_link_to_a_parent, "scripts/above is a link"),
         (_definition_is_a_link, "HOOK.md is a link that leads out"),
         (_much_data, "are larger than 16 MiB"),
+        (_git_lfs, "scripts/run.sh is kept by git LFS"),
         (_line_endings, "Windows line endings"),
         (_same_name, "two hooks called no-deploy"),
         (_broken, "unknown event 'nothing'"),
@@ -154,6 +163,65 @@ def test_a_pack_that_cannot_be_used_is_a_clear_error(
     assert raised.value.remedy
     left = os.listdir(packs.store("user")) if os.path.isdir(packs.store("user")) else []
     assert not [name for name in left if name.startswith(".")]
+
+
+@pytest.mark.promise("a hostile repository")
+def test_a_tree_with_a_link_and_a_directory_of_one_name_writes_nothing_outside(
+    pack: PackRepository, tmp_path: Path, home: Path
+) -> None:
+    """Fetching a pack writes nothing outside of the store, whatever its tree contains."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+
+    def written(kind: str, content: bytes) -> bytes:
+        (tmp_path / "object").write_bytes(content)
+        arguments = ("hash-object", "-t", kind, "-w", "--literally", str(tmp_path / "object"))
+        return bytes.fromhex(git(pack.path, *arguments))
+
+    def tree(*entries: tuple[str, str, bytes]) -> bytes:
+        return written("tree", b"".join(f"{mode} {name}".encode() + b"\0" + each for mode, name, each in entries))
+
+    below, link = tree(("100644", "file", written("blob", b"x"))), written("blob", bytes(outside))
+    known = {
+        name: bytes.fromhex(git(pack.path, "rev-parse", f"HEAD:hooks/no-deploy/{name}"))
+        for name in ("HOOK.md", "scripts")
+    }
+    hook = tree(
+        ("100644", "HOOK.md", known["HOOK.md"]),
+        ("120000", "a", link),
+        ("40000", "a", below),
+        ("40000", "scripts", known["scripts"]),
+    )
+    top = tree(("40000", "hooks", tree(("40000", "no-deploy", hook))))
+    git(pack.path, "tag", "v6.6.6", git(pack.path, "commit-tree", top.hex(), "-m", "x"))
+    with pytest.raises(HookError, match=r"no-deploy/a: the pack has two files of this name"):
+        store.fetch(pack.source, "v6.6.6", "user")
+    assert not list(outside.iterdir())
+
+
+@pytest.mark.parametrize("name", ["..", "../../../../../../.bashrc"])
+def test_a_tree_with_a_name_that_leads_out_is_refused(pack: PackRepository, tmp_path: Path, name: str) -> None:
+    repository = Repository(pack.source)
+    repository.fetch()
+    entries = repository.files(repository.resolve("v1.0.0").tree)
+    crafted = [*entries, entries[0]._replace(path=f"hooks/no-deploy/{name}")]
+    files = [SourceFile(entry.path, b"") for entry in crafted]
+    with pytest.raises(HookError, match="a file with this name cannot be stored"):
+        store._write(str(tmp_path), os.path.relpath(files[-1].path, "hooks"), files[-1])
+
+
+def test_filters_and_attributes_of_a_pack_change_nothing_and_run_nothing(pack: PackRepository, tmp_path: Path) -> None:
+    git(pack.path, "config", "filter.evil.smudge", f"touch {tmp_path}/ran; cat")
+    git(pack.path, "config", "core.fsmonitor", f"touch {tmp_path}/ran; false")
+    git(pack.path, "config", "uploadpack.packObjectsHook", f'touch {tmp_path}/ran; exec "$@"')
+    script = (pack.path / "hooks/no-deploy/scripts/run.sh").read_bytes()
+    (pack.path / ".gitattributes").write_text("* text eol=crlf\n*.sh filter=evil ident\n")
+    pack.commit("v1.1.0")
+    (tmp_path / "ran").unlink(missing_ok=True)  # that was the author's own git
+    locked = store.fetch(pack.source, "v1.1.0", "user")
+    with open(f"{packs.store('user')}/{locked.tree}/no-deploy/scripts/run.sh", "rb") as file:
+        assert file.read() == script
+    assert not (tmp_path / "ran").exists()
 
 
 def test_an_older_version_is_enough(pack: PackRepository) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from cli.packs_in_use import CASE, DEPLOY
-from dispatch.bridges import call, install, line
+from dispatch.bridges import answered, call, install, line, payload, reason, serving
 from packs.repositories import PackRepository, git, new_key
-from support import tenterhook, trigger
+from support import end_of_the_agent, tenterhook, trigger
 
 if TYPE_CHECKING:
     import subprocess
@@ -153,6 +154,28 @@ def test_a_tampered_store_is_found_at_the_next_event_and_repaired_without_a_ques
     assert (wrong.returncode, "its files are not those of hooks.lock" in wrong.stdout) == (1, True)
     ana.succeeds("shop", "pack", "verify", "--fetch")
     assert ana.deploys("shop") == "ask Ana first"
+
+
+@pytest.mark.parametrize("with_daemon", [False, True])
+def test_each_event_of_an_agent_compares_bytes_and_trust_anew(
+    people: tuple[Person, Person], pack: PackRepository, monkeypatch: pytest.MonkeyPatch, with_daemon: bool
+) -> None:
+    ana, _ = people
+    monkeypatch.setenv("HOME", str(ana.home))
+    monkeypatch.chdir(ana.home / "shop")
+    install("claude-code")
+    event = payload("claude-code", ana.home / "shop", "make deploy")
+    with serving(env={**os.environ}) if with_daemon else nullcontext():
+        assert [reason("claude-code", event) for _ in range(3)] == ["ask Ana first"] * 3
+        script = tamper(ana)
+        assert [reason("claude-code", event) for _ in range(2)] == [None] * 2
+        script.write_text("#!/bin/sh\necho ask Ana first >&2\nexit 2\n")
+        script.chmod(0o555)
+        assert reason("claude-code", event) == "ask Ana first", "these are the bytes of the lock again"
+        end_of_the_agent()
+        ana.succeeds("site", "untrust", "--source", pack.source, "--yes")
+        assert reason("claude-code", event) is None
+        assert not with_daemon or answered(ana.home) >= 6
 
 
 def test_a_moved_tag_is_refused_and_what_is_locked_stays(people: tuple[Person, Person], pack: PackRepository) -> None:

@@ -61,11 +61,21 @@ class Replayed(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """Which hooks run: all current ones, one of them by name, or those of a directory."""
+    """Which hooks run: all current ones, one of them by name, those of a directory, or given ones.
+
+    They are compared with what is recorded, or with what the hooks `before` decide now.
+    """
 
     hook: str | None = None
     directory: str | None = None
     configs: tuple[str, ...] = ()
+    hooks: tuple[Hook, ...] | None = None
+    before: tuple[Hook, ...] | None = None
+
+    @property
+    def is_part(self) -> bool:
+        """Whether other hooks ran when the events were recorded."""
+        return self.hook is not None or self.directory is not None or self.hooks is not None
 
 
 def replay(records: Iterable[dict[str, Any]], candidate: Candidate) -> Replayed:
@@ -91,6 +101,10 @@ class _Replay:
         os.environ["TENTERHOOK_REPLAY"] = "1"
         try:
             with ThreadPoolExecutor(os.cpu_count()) as pool:
+                if self._candidate.before is not None:
+                    engine = Engine(_synchronous(self._candidate.before))
+                    earlier = list(pool.map(self._decide, whole, [engine] * len(whole)))
+                    whole = [_as_recorded(*pair) for pair in zip(whole, earlier, strict=True)]
                 verdicts = list(pool.map(self._decide, whole, engines))
             slower = [each for each in _slower(whole, verdicts) if self._stays_slower(each, whole, engines)]
         finally:
@@ -133,6 +147,8 @@ class _Replay:
 
     def _load(self, root: str, configs: Sequence[str]) -> Engine:
         candidate = self._candidate
+        if candidate.hooks is not None:
+            return Engine(_synchronous(candidate.hooks))
         if candidate.directory is not None:
             return Engine(_synchronous(folder_hooks(candidate.directory)))
         catalog = loading.load(root, configs, trust=Trust(root))
@@ -147,7 +163,7 @@ class _Replay:
         """Yield the differences of an event as a whole; with one candidate, of that hook only."""
         runs = {run["hook"]: run for run in record.get("runs", ()) if run.get("outcome") != "started"}
         now = {run.hook.name: run for run in verdict.runs}
-        one = self._candidate.hook is not None or self._candidate.directory is not None
+        one = self._candidate.is_part
         if not one:
             before, after = record["decision"], str(verdict.decision)
             if before != after:
@@ -171,13 +187,10 @@ class _Replay:
             elif one:
                 kind = NEWLY_BLOCKED if after == "blocked" else NO_LONGER_BLOCKED if before == "blocked" else OTHERWISE
                 yield _difference(kind, name, record, before, after)
-        if one and verdict.runs == ():
-            yield from self._no_longer_reached(record, runs)
-
-    def _no_longer_reached(self, record: dict[str, Any], runs: dict[str, Any]) -> Iterator[Difference]:
-        name = self._candidate.hook
-        if name in runs and runs[name].get("meaning") == "blocked":
-            yield _difference(NO_LONGER_BLOCKED, name, record, "blocked", "its matcher no longer matches")
+        names = runs if self._candidate.before is not None else [self._candidate.hook]
+        for name in (name for name in names if name is not None and name in runs and name not in now):
+            if runs[name].get("meaning") == "blocked":
+                yield _difference(NO_LONGER_BLOCKED, name, record, "blocked", "its matcher no longer matches")
 
 
 def folder_hooks(directory: str) -> list[Hook]:
@@ -192,6 +205,20 @@ def folder_hooks(directory: str) -> list[Hook]:
             f"{directory} contains no hook{why}", "name a folder with a HOOK.md, or a directory of such folders"
         )
     return hooks
+
+
+def _as_recorded(record: dict[str, Any], verdict: Verdict) -> dict[str, Any]:
+    """Return a record with what was decided now."""
+    runs = [
+        {
+            "hook": run.hook.name,
+            "outcome": str(run.outcome),
+            "meaning": meaning(run.outcome, run.decision.action),
+            "duration_ms": run.duration_ms,
+        }
+        for run in verdict.runs
+    ]
+    return {**record, "decision": str(verdict.decision), "runs": runs}
 
 
 def _hooks(record: dict[str, Any]) -> set[str]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # Protected in every directory: a home, a project, another project. A path that ends with `/` includes its content.
 PROTECTED = {
     ".agents/hooks/": "hooks of a project",
+    ".agents/hooks.toml": "hooks of a project",
+    ".agents/hooks.lock": "hooks of a project",
     ".config/agents/hooks/": "your hooks",
     "config/agents/hooks/": "your hooks",
     ".kimi/hooks/": "hooks of Kimi",

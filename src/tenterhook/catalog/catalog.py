@@ -10,7 +10,7 @@ from ..basics.named_tuples import NamedTuple
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from ..errors import Problem
     from ..model import Hook
@@ -91,6 +91,16 @@ def layers(root: str, managed: str = MANAGED) -> list[Layer]:
 def directories(root: str, managed: str = MANAGED) -> list[str]:
     """Return the directories of all layers, including repeated ones."""
     return [layer.directory for layer in all_layers(root, managed)]
+
+
+def with_settings(layers: Iterable[Layer]) -> list[Layer]:
+    """Return layers as directories with a `hooks.toml` and `hooks.lock`: a project may have both in `.agents`, too."""
+    found = []
+    for layer in layers:
+        if layer.name == "project" and layer.directory.endswith("/.agents/hooks"):
+            found.append(Layer("project", os.path.dirname(layer.directory)))
+        found.append(layer)
+    return found
 
 
 def all_layers(root: str, managed: str) -> list[Layer]:

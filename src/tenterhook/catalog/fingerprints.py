@@ -63,6 +63,27 @@ def touched_since(folder: str, moment: float) -> bool:
     return False
 
 
+def stats_of(folder: str) -> list[tuple[str, int, int]]:
+    """Return what changes whenever something below a folder does: each inode, and when it was last changed."""
+    found: list[tuple[str, int, int]] = []
+    left = [folder]
+    while left:
+        directory = left.pop()
+        try:
+            about = os.lstat(directory)
+            found.append((directory, about.st_ino, about.st_ctime_ns))
+            with os.scandir(directory) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        left.append(entry.path)
+                    else:
+                        about = entry.stat(follow_symlinks=False)
+                        found.append((entry.path, about.st_ino, about.st_ctime_ns))
+        except OSError:
+            found.append((directory, 0, 0))
+    return sorted(found)
+
+
 _CLOCK_TICK = 0.05  # seconds, with room to spare
 
 

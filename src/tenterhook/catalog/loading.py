@@ -10,7 +10,7 @@ from ..errors import Problem
 from ..formats import entry_points, toml_files
 from ..formats import folder as folder_format
 from . import fail_closed, layer_settings
-from .catalog import MANAGED, Catalog, Layer, LeftOut, all_layers, layers
+from .catalog import MANAGED, Catalog, Layer, LeftOut, all_layers, layers, with_settings
 from .trust import Trust
 
 TYPE_CHECKING = False
@@ -55,22 +55,27 @@ def load(
             problems.append(refusal)
             refused_layers.add(layer.directory)
             continue
-        rules, found_problems = _settings(layer, trust)
-        problems += found_problems
-        governing.append(rules)
-        read, found_problems = _read_layer(layer, rules, governing, look, taken)
+        settings = []
+        for place in with_settings([layer]):
+            rules, found_problems = _settings(place, trust)
+            problems += found_problems
+            settings.append((place, rules))
+        governing += [rules for _, rules in settings]
+        defaults = {key: value for _, rules in settings for key, value in rules.defaults.items()}
+        read, found_problems = _read_layer(layer, defaults, governing, look, taken)
         hooks += read
         problems += found_problems
-        if rules.has_packs or os.path.lexists(f"{layer.directory}/hooks.lock") or os.path.isdir(packs_kept):
-            from . import packs
+        for place, rules in settings:
+            if rules.has_packs or os.path.lexists(f"{place.directory}/hooks.lock") or os.path.isdir(packs_kept):
+                from . import packs
 
-            is_trusted = layer.name != "project" or bool(rules.file)
-            read, found_problems, ends = packs.read_hooks(layer, taken, is_trusted=is_trusted, keep=keep)
-            shadow_ends += ends
-            if observed and any(hook.missing for hook in read):
-                observed.doubt()  # the store is not observed: it may be repaired at any time
-            hooks += read
-            problems += found_problems
+                is_trusted = layer.name != "project" or bool(rules.file)
+                read, found_problems, ends = packs.read_hooks(place, taken, is_trusted=is_trusted, keep=keep)
+                shadow_ends += ends
+                if observed and any(hook.missing for hook in read):
+                    observed.doubt()  # the store is not observed: it may be repaired at any time
+                hooks += read
+                problems += found_problems
     files = _each_once(configs)
     scope = fail_closed.Scope(all_layers(root, managed), files)
     kept, unusable = fail_closed.read()
@@ -113,8 +118,9 @@ def load(
 
 
 def _is_of_project(problem: Problem, found: Iterable[Layer]) -> bool:
-    """Whether a problem is in a project's hooks, which are not stored by `fail_closed`."""
-    return any(layer.name == "project" and problem.file.startswith(layer.directory) for layer in found)
+    """Whether a problem is one of a project's hooks, which are not kept."""
+    projects = with_settings(layer for layer in found if layer.name == "project")
+    return any(problem.file.startswith(f"{layer.directory}/") for layer in projects)
 
 
 def _missing(
@@ -176,11 +182,13 @@ def _names_only_packs(layer: Layer, file: str) -> bool:
     """Whether a `hooks.toml` has only packs without settings, for which trust in their sources is enough."""
     if not os.path.lexists(f"{layer.directory}/hooks.lock"):
         return False
-    loaded = toml_files.load(file)
+    from . import packs
+
+    loaded = packs.load(file)
     if isinstance(loaded, Problem) or list(loaded[0]) != ["packs"]:
         return False
-    packs = loaded[0]["packs"]
-    return isinstance(packs, list) and not any(isinstance(each, dict) and "settings" in each for each in packs)
+    given = loaded[0]["packs"]
+    return isinstance(given, list) and not any(isinstance(each, dict) and "settings" in each for each in given)
 
 
 def _settings(layer: Layer, trust: Trust) -> tuple[layer_settings.LayerSettings, list[Problem]]:
@@ -197,7 +205,7 @@ def _settings(layer: Layer, trust: Trust) -> tuple[layer_settings.LayerSettings,
 
 def _read_layer(
     layer: Layer,
-    own: layer_settings.LayerSettings,
+    defaults: Mapping[str, Any],
     governing: Sequence[layer_settings.LayerSettings],
     look: Callable[[str], entry_points.FolderState | None],
     taken: set[str],
@@ -226,7 +234,7 @@ def _read_layer(
             problems.append(_writable(f"{folder}/HOOK.md", culprit))
             continue
         taken.add(real)
-        changes: dict[str, Mapping[str, Any]] = {"defaults": own.defaults, "override": {}}
+        changes: dict[str, Mapping[str, Any]] = {"defaults": defaults, "override": {}}
         read = folder_format.read(folder, layer.name, changes, seen)
         overrides = [(rules, read.hook.name) for rules in overriding if read.hook and read.hook.name in rules.overrides]
         for rules, hook_name in overrides:

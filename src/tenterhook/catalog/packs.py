@@ -7,6 +7,7 @@ catalog as a hook that fails: if it fails closed, its event is blocked.
 from __future__ import annotations
 
 import os
+import stat
 import time
 
 from ..basics import light_json, places, private_files
@@ -88,9 +89,24 @@ def default_name(source: str) -> str:
     return os.path.basename(source.rstrip("/").removesuffix(".git")) or "pack"
 
 
+def load(file: str) -> tuple[dict[str, Any], toml_files.LineNumbers] | Problem:
+    """Return the document of a `hooks.toml` or `hooks.lock` that nobody has looked at yet, or the problem."""
+    try:
+        found = os.stat(file)
+    except OSError:
+        return toml_files.load(file)  # which says why
+    if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST_FILE:
+        message = f"it is no regular file, or holds more than {_LARGEST_FILE >> 20} MiB"
+        return Problem("unreadable", file, None, None, message, "remove it")
+    return toml_files.load(file)
+
+
+_LARGEST_FILE = 4 * 1024 * 1024
+
+
 def named(file: str) -> tuple[list[NamedPack], list[Problem]]:
     """Return the packs that a `hooks.toml` names, and problems. Raises `HookError` if the file cannot be read."""
-    loaded = toml_files.load(file)
+    loaded = load(file)
     if isinstance(loaded, Problem):
         raise HookError(loaded.message, loaded.remedy)
     document, lines = loaded
@@ -113,7 +129,7 @@ def named(file: str) -> tuple[list[NamedPack], list[Problem]]:
 
 def read_lock(file: str) -> list[LockedPack]:
     """Return the packs of a `hooks.lock`. Raises `HookError` if it is missing or broken."""
-    loaded = toml_files.load(file)
+    loaded = load(file)
     if isinstance(loaded, Problem):
         raise HookError(f"{file}: {loaded.message}", RELOCK)
     try:
@@ -219,18 +235,26 @@ def read_hooks(
 def _complete(
     lock: str, wanted: Sequence[NamedPack], locked: dict[str, LockedPack], kept: Mapping[str, LockedPack]
 ) -> list[Problem]:
-    """Add to `locked` what the lock has lost since it was last read, of packs that are still named; return problems."""
+    """Restore the entries that a lock has lost, or that contradict what it said of the same revision; return problems.
+
+    Only packs that are still named have any.
+    """
     problems = []
     for pack in wanted:
         found, before = locked.get(pack.source), kept.get(pack.source)
         if before is None or (found and (found.commit, found.tree) != (before.commit, before.tree)):
             continue  # it was not in force, or is at another revision
-        names = {hook.name for hook in found.hooks} if found else set()
-        lost = [hook for hook in before.hooks if hook.name not in names]
-        if found is None or lost:
-            locked[pack.source] = found._replace(hooks=(*found.hooks, *lost)) if found else before
-            what = f"the hook {lost[0].name} of {before.name}" if found else before.name
-            message = f"{FILE} no longer has {what}, which stays in force"
+        now = {hook.name: hook for hook in found.hooks} if found else {}
+        more = [hook for name, hook in now.items() if name not in {hook.name for hook in before.hooks}]
+        locked[pack.source] = found._replace(hooks=(*before.hooks, *more)) if found else before
+        wrong = [hook for hook in before.hooks if hook.name not in now or now[hook.name].digest != hook.digest]
+        if found is None or wrong:
+            if found is None:
+                message = f"{FILE} no longer has {before.name}, which stays in force"
+            elif wrong[0].name not in now:
+                message = f"{FILE} no longer has the hook {wrong[0].name} of {before.name}, which stays in force"
+            else:
+                message = f"{FILE} has other bytes of {wrong[0].name} for the same revision; those before stay in force"
             problems.append(Problem("bad-lock", lock, None, None, message, RELOCK))
     return problems
 

@@ -8,12 +8,13 @@ from ..basics import places, private_files
 
 
 def project_root(directory: str) -> str:
-    """Return the nearest directory with `.git` or `.agents/hooks`, up to the home; else the directory itself."""
+    """Return the directory or its nearest parent with `.git`, `.agents/hooks` or `.agents/hooks.toml`, up to home."""
     start = os.path.realpath(directory)
     home = os.path.realpath(places.home())
     current = start
     while True:
-        if os.path.exists(os.path.join(current, ".git")) or os.path.isdir(os.path.join(current, ".agents", "hooks")):
+        hooks = os.path.join(current, ".agents", "hooks")
+        if os.path.exists(os.path.join(current, ".git")) or os.path.isdir(hooks) or os.path.isfile(f"{hooks}.toml"):
             return current
         parent = os.path.dirname(current)
         if current == home or parent == current:

@@ -39,7 +39,8 @@ class Snapshot:
         self._directories = catalog.directories(root, managed)
         self._ways: list[tuple[str, Any]] | None = None
         paths = [os.path.join(places.state(), "trust.json"), fail_closed.path(), *configs, *self._directories]
-        paths += [f"{directory}/{name}" for directory in self._directories for name in (layer_settings.FILE, _LOCK)]
+        with_settings = [layer.directory for layer in catalog.with_settings(catalog.all_layers(root, managed))]
+        paths += [f"{directory}/{name}" for directory in with_settings for name in (layer_settings.FILE, _LOCK)]
         # what trust in a project's settings is bound to; a repository's own directory changes with every commit
         paths += [path for path in project_root.identity_files(root) if not os.path.isdir(path)]
         self._plain = {path: private_files.signature(path) for path in paths}

@@ -10,7 +10,7 @@ from ..basics.processes import Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from typing import Any
 
     from ..model import Hook
@@ -46,10 +46,19 @@ def objection(hook: Hook) -> str | None:
     return None
 
 
-def approve(pack: LockedPack, signer: str = "") -> None:
-    """Trust a source at a pack's revision, in every project that names it."""
-    revision = {
-        "hooks": {hook.name: hook.digest for hook in pack.hooks},
+def approves(pack: LockedPack, names: Collection[str]) -> bool:
+    """Whether these hooks of a revision were approved earlier, with these bytes."""
+    record = all_sources().get(pack.source)
+    revision = record["revisions"].get(pack.commit or pack.tree) if record else None
+    hooks = revision["hooks"] if revision else {}
+    return all(hooks.get(hook.name) == hook.digest for hook in pack.hooks if hook.name in names)
+
+
+def approve(pack: LockedPack, signer: str = "", names: Collection[str] | None = None) -> None:
+    """Trust a source at this revision, in every project that names it; only the hooks that were shown."""
+    hooks = {hook.name: hook.digest for hook in pack.hooks if signer or names is None or hook.name in names}
+    revision: dict[str, Any] = {
+        "hooks": hooks,
         "rev": pack.rev,
         "tree": pack.tree,
         "signer": signer,
@@ -58,6 +67,9 @@ def approve(pack: LockedPack, signer: str = "") -> None:
 
     def change(sources: dict[str, Any]) -> None:
         record = sources.setdefault(pack.source, {"signers": [], "revisions": {}})
+        before = record["revisions"].get(pack.commit or pack.tree)
+        if before is not None and before["signer"] == signer:
+            revision["hooks"] = {**before["hooks"], **hooks}
         record["revisions"][pack.commit or pack.tree] = revision
 
     _change(change)
@@ -72,6 +84,24 @@ def add_signer(source: str, key: str) -> None:
             record["signers"].append(key)
 
     _change(change)
+
+
+def remove_signer(source: str, key: str) -> bool:
+    """Trust a key no longer, nor the revisions that it has signed; return whether it was trusted."""
+    found: list[bool] = []
+
+    def change(sources: dict[str, Any]) -> None:
+        record = sources.get(source)
+        found.append(record is not None and key in record["signers"])
+        if record is None or not found[0]:
+            return
+        record["signers"].remove(key)
+        record["revisions"] = {name: each for name, each in record["revisions"].items() if each["signer"] != key}
+        if not record["signers"] and not record["revisions"]:
+            del sources[source]
+
+    _change(change)
+    return found[0]
 
 
 def revoke(source: str) -> bool:

@@ -88,8 +88,10 @@ def _read(path: str) -> Iterator[tuple[Iterable[Hook], Iterable[Problem]]]:
         yield [read.hook] if read.hook else [], read.problems
     elif wrong := misplaced_files.misspelt(path):
         yield [], [wrong]
-    elif os.path.isdir(nested):
-        yield from _read(nested)
+    elif os.path.isdir(nested) or os.path.lexists(f"{nested}.toml"):
+        yield [], layer_settings.read(os.path.dirname(nested), ())[1]
+        if os.path.isdir(nested):
+            yield from _read(nested)
     elif os.path.isdir(path):
         rules, problems = layer_settings.read(path, ())
         yield [], problems

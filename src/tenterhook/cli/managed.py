@@ -17,9 +17,11 @@ from ..errors import HookError
 from ..install import managed, settings_change
 from ..install.rollback import Rollback
 from ..packs import declarations
+from ..packs.git import Repository
 from . import pack_review
 from .pack import rev_of
 from .pack_add import fetch, split
+from .pack_update import refuse_moved
 from .printing import print_change, print_json
 from .refusals import need_terminal, refuse_below_agent
 
@@ -113,6 +115,9 @@ def _add_pack(text: str, *, dry_run: bool, yes: bool, as_json: bool) -> bool:
     locked = fetch(source, rev, "managed")
     known = next((found for named, found in declared.packs if named.source == source), None)
     named = NamedPack(source, locked.rev)
+    if known is not None and known.commit and locked.commit:
+        repository = Repository(source)
+        refuse_moved(repository, known, repository.resolve(locked.rev), f"--pack {source}@{locked.commit}")
     if known is not None and known == locked:
         return True
     if twice := declarations.same_names(declared, named, locked):
@@ -120,7 +125,8 @@ def _add_pack(text: str, *, dry_run: bool, yes: bool, as_json: bool) -> bool:
     if not as_json:
         click.echo(f"{click.style(one_line(locked.name), bold=True)} {rev_of(locked)}  {one_line(source)}")
         names = {hook.name for hook in locked.chosen(None)}
-        if not pack_review.show(locked, known, names, "managed", is_asked=not yes and not dry_run):
+        before = known._replace(hooks=tuple(known.chosen(None))) if known is not None else None
+        if not pack_review.show(locked, before, names, "managed", is_asked=not yes and not dry_run):
             click.echo("not installed: not all of it was shown", err=True)
             return False
         if not dry_run and not yes and not click.confirm("Use exactly this, for every account?", default=False):

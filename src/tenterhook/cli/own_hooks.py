@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from ..catalog import layer_settings
+from ..catalog.catalog import with_settings
 from ..catalog.loading import GOVERNED
 from ..errors import ERROR, HookError, Problem
 from ..formats import toml_files
@@ -81,7 +82,7 @@ def own_settings(catalog: Catalog) -> list[str]:
 def still_disabled(hook: Hook, catalog: Catalog) -> HookError | None:
     """Return an error that names what else disables a hook and how to change that; None if nothing does."""
     now = time.time()
-    for layer in catalog.layers:
+    for layer in with_settings(catalog.layers):
         if hook.layer not in GOVERNED[layer.name]:
             continue
         rules, _ = layer_settings.read(layer.directory, GOVERNED[layer.name])

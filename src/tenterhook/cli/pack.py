@@ -33,7 +33,7 @@ _COMMANDS = {
 }
 
 project_option = click.option(
-    "--project", "for_project", is_flag=True, help="This project's packs (.agents/hooks) instead of your own."
+    "--project", "for_project", is_flag=True, help="This project's packs (.agents/hooks.toml) instead of your own."
 )
 
 
@@ -71,15 +71,28 @@ def pack_names(context: click.Context, _: click.Parameter, incomplete: str) -> l
 
 
 def here(for_project: bool, *, repairs: bool = False) -> Declarations:
-    """Return your packs, or this project's. Raises `HookError` if they cannot be read."""
+    """Return your packs, or this project's. Raises `HookError` if they cannot be read.
+
+    Those of a project are in `.agents`, unless `.agents/hooks/hooks.toml` names packs already.
+    """
     root = project_root.project_root(os.getcwd())
-    directory = f"{root}/.agents/hooks" if for_project else catalog.directories(root)[1]
-    return declarations.read(directory, "project" if for_project else "user", repairs=repairs)
+    if not for_project:
+        return declarations.read(catalog.directories(root)[1], "user", repairs=repairs)
+    usual, beside = (
+        declarations.read(f"{root}/{directory}", "project", repairs=repairs)
+        for directory in (".agents", ".agents/hooks")
+    )
+    if usual.packs and beside.packs:
+        remedy = f"move the [[packs]] of {short_path(beside.file)} to the other, then: tenterhook pack update --project"
+        raise HookError(f"both {short_path(usual.file)} and {short_path(beside.file)} name packs", remedy)
+    return beside if beside.packs else usual
 
 
-def everywhere() -> Iterator[Declarations]:
-    """Yield the packs of the machine, of the user and of this project."""
-    for layer in catalog.layers(project_root.project_root(os.getcwd())):
+def everywhere(*layers: str) -> Iterator[Declarations]:
+    """Yield the packs of the machine, of the user and of this project, or of some of these layers."""
+    for layer in catalog.with_settings(catalog.layers(project_root.project_root(os.getcwd()))):
+        if layers and layer.name not in layers:
+            continue
         declared = declarations.read(layer.directory, layer.name)
         if declared.packs:
             yield declared
@@ -90,7 +103,8 @@ def name_of(named: NamedPack, locked: LockedPack | None) -> str:
 
 
 def rev_of(locked: LockedPack) -> str:
-    return locked.rev or locked.commit[:12] or "folder"
+    """Return a revision as it is shown: a lock of a project may contain anything."""
+    return one_line(locked.rev or locked.commit[:12] or "folder")
 
 
 @pack.command("list", short_help="List the packs in force here.")
@@ -114,7 +128,7 @@ def pack_list(as_json: bool) -> int:
         [
             (
                 one_line(name_of(named, locked)),
-                one_line(rev_of(locked)) if locked else "not locked",
+                rev_of(locked) if locked else "not locked",
                 layer,
                 str(len(states)),
                 "in force" if locked and all(each is None for each in states) else _worst(locked, states),

@@ -64,7 +64,7 @@ def pack_add(source: str, only: str | None, dry_run: bool, for_project: bool, ye
     need_terminal("pack add", yes=yes)
     if not yes and not click.confirm("Use exactly this?", default=False):
         return 1
-    source_trust.approve(locked, locked.signer)
+    source_trust.approve(locked, locked.signer, names)
     declarations.write(declared, address, (named, locked))
     say_in_force(declared, locked, sorted(names))
     return 0

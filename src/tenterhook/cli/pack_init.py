@@ -22,9 +22,9 @@ jobs:
     steps:
       - uses: actions/checkout@v5
       - uses: actions/setup-python@v6
-        with: {{python-version: "3.12"}}
+        with: {python-version: "3.12"}
       - run: pip install tenterhook
-      - run: tenterhook test {tests} --trust-project
+      - run: tenterhook test hooks/* --trust-project
 """
 _README = """\
 # {name}
@@ -64,7 +64,7 @@ def pack_init(directory: str) -> int:
         "pack.toml": text,
         "README.md": _README.format(name=name),
         ".gitattributes": "* text=auto eol=lf\n",
-        ".github/workflows/hooks.yml": _WORKFLOW.format(tests="hooks/no-force-push"),
+        ".github/workflows/hooks.yml": _WORKFLOW,
     }
     for path, content in files.items():
         target = os.path.join(directory, path)

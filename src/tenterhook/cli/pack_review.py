@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 import click
 
 from ..basics.display_text import one_line, visible
 from ..catalog import fingerprints, packs
+from ..formats import folder as folder_format
 from .printing import counted
 from .trust import content_rows, print_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..catalog.packs import LockedPack
+    from ..catalog.packs import LockedPack, NamedPack
+    from ..model import Hook
 
 
 def show(new: LockedPack, old: LockedPack | None, names: set[str], layer: str, *, is_asked: bool) -> bool:
@@ -32,6 +35,8 @@ def _rows(new: LockedPack, old: LockedPack | None, names: set[str], layer: str) 
         if hook.name in before and before[hook.name].digest == hook.digest:
             continue
         earlier = f"{store}/{old.tree}/{hook.name}" if old and hook.name in before else None
+        if earlier and packs.difference(earlier, before[hook.name].digest) is not None:
+            earlier = None  # what is in the store is not what was shown
         yield click.style(one_line(hook.name), bold=True) + ("" if old is None else "  changed" if earlier else "  new")
         yield from _files(f"{store}/{new.tree}/{hook.name}", earlier)
     for name in before.keys() - {hook.name for hook in new.hooks}:
@@ -51,8 +56,17 @@ def _files(folder: str, earlier: str | None) -> Iterator[str]:
         yield click.style(f"  --- {one_line(entry.path)}{executable}{said}", dim=True)
         if old is None or old.digest != entry.digest:
             yield from content_rows(f"{folder}/{entry.path}", entry, _content(earlier, old))
+            if entry.path.startswith("scripts/") and (above := _path_above(entry.path, _content(folder, entry) or b"")):
+                note = f"  note: {above} may lead out of the hook's folder; what is there is not pinned, nor fetched"
+                yield click.style(note, fg="yellow")
     for path in sorted(then.keys() - {entry.path for entry in now}):
         yield click.style(f"  --- {one_line(path)} (removed)", dim=True)
+
+
+def _path_above(path: str, data: bytes) -> str | None:
+    """Return a relative path in a script that has more `..` than the script has directories above it."""
+    found = (each for each in re.finditer(rb"((?:\.\./)+)[\w./-]*", data) if len(each[1]) // 3 > path.count("/"))
+    return next((each[0].decode() for each in found), None)
 
 
 def _content(folder: str | None, entry: fingerprints.FileFingerprint | None) -> bytes | None:
@@ -78,8 +92,20 @@ def run_cases(pack: LockedPack, names: set[str], layer: str) -> bool:
     return report.is_good
 
 
-def print_replay(pack: LockedPack, days: float, layer: str) -> None:
-    """Replay the journal's last days against a pack's hooks, and print what would be decided differently."""
+def _hooks(pack: LockedPack, named: NamedPack, layer: str) -> tuple[Hook, ...]:
+    """Return the chosen hooks of a revision, with their settings, to be run without trust of their own."""
+    found = []
+    for each in pack.chosen(named.only):
+        settings = named.settings.get(each.name)
+        changes = {"defaults": {}, "override": {"metadata": settings} if isinstance(settings, dict) else {}}
+        folder = f"{packs.store(layer)}/{pack.tree}/{each.name}"
+        if packs.difference(folder, each.digest) is None:
+            found.append(folder_format.read(folder, "user", changes).hook)
+    return tuple(hook for hook in found if hook is not None)
+
+
+def print_replay(new: LockedPack, old: LockedPack | None, named: NamedPack, days: float, layer: str) -> None:
+    """Replay the journal's last days against the hooks of both revisions, and print what is decided differently."""
     import time
 
     from ..authoring.replay import KINDS, Candidate, is_replayed, replay
@@ -88,7 +114,8 @@ def print_replay(pack: LockedPack, days: float, layer: str) -> None:
 
     wanted = Wanted(since=time.time() - days * 86400)
     records = [record for _, record in opened_index().records(wanted) if is_replayed(record)]
-    replayed = replay(records, Candidate(directory=f"{packs.store(layer)}/{pack.tree}"))
+    before = _hooks(old, named, layer) if old else ()
+    replayed = replay(records, Candidate(hooks=_hooks(new, named, layer), before=before))
     counts = {kind: [each for each in replayed.differences if each.kind == kind] for kind in KINDS}
     said = ", ".join(f"{len(found)} {kind}" for kind, found in counts.items() if found) or "no difference"
     click.echo(f"  journal: {counted(replayed.events, 'event')} of the last {days:g} days replayed: {said}")

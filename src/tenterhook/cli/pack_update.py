@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import TYPE_CHECKING
 
 import click
 
-from ..basics.display_text import one_line
+from ..basics import agent_marks
+from ..basics.display_text import one_line, visible
 from ..catalog import source_trust
 from ..errors import HookError
 from ..packs import declarations, store
@@ -19,6 +21,8 @@ from .pack import here, name_of, pack_names, project_option, rev_of, say_in_forc
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ..catalog.packs import LockedPack, NamedPack
     from ..packs.declarations import Declarations
     from ..packs.git import Revision
@@ -47,8 +51,10 @@ def pack_update(
 
     A pack at a tag moves to the newest tag, one at a branch to its newest commit; one at a commit stays there. The
     pack's cases are run, and the journal's last seven days are replayed against it: what would be newly blocked, and
-    what no longer. A moved tag and a branch with rewritten history are refused; if that is intended, give the revision
-    with --to. A lock that cannot be read is rewritten.
+    what no longer. That runs the new code: you are asked first, unless you trust the revision or its signature already.
+
+    A moved tag and a branch with rewritten history are refused; if that is intended, give the revision with --to. A
+    lock that cannot be read is rewritten.
 
     \b
     tenterhook pack update --dry-run
@@ -58,13 +64,13 @@ def pack_update(
     """
     if to is not None and name is None:
         raise click.UsageError("--to needs the name of a pack")
-    if not dry_run:
+    if not dry_run or yes:
         refuse_below_agent("pack update")
     oldest = time.time() - seconds("--cooldown", cooldown) if cooldown else None
     until = time.time() + seconds("--shadow", shadow) if shadow else 0.0
     declared = here(for_project, repairs=True)
     if declared.broken:
-        click.echo(f"{declared.broken}; it is rewritten", err=True)
+        click.echo(f"{visible(declared.broken)}; it is rewritten", err=True)
     wanted = [declared.named(name)] if name else list(declared.packs)
     if not wanted:
         click.echo("no packs; add one: tenterhook pack add SOURCE")
@@ -77,7 +83,7 @@ def pack_update(
         except HookError as error:
             if name:
                 raise
-            click.echo(f"tenterhook: {error.message}\n  {error.remedy}", err=True)
+            click.echo(f"tenterhook: {visible(error.message)}\n  {visible(error.remedy)}", err=True)
             failed += 1
     return 1 if failed else 0
 
@@ -106,25 +112,43 @@ def _update(
     after = named._replace(rev=new.rev)
     if twice := declarations.same_names(declared, after, new):
         raise HookError(f"another pack has a hook called {twice[0]} too", "leave it out of one pack: only = […]")
-    if not pack_review.show(new, locked, names, declared.layer, is_asked=not yes and not dry_run):
+    if not pack_review.show(new, _seen(locked), names, declared.layer, is_asked=not yes and not dry_run):
         click.echo("not updated: you did not view all of it", err=True)
         return False
-    is_good = pack_review.run_cases(new, names, declared.layer)
-    pack_review.print_replay(new, _REPLAYED, declared.layer)
+    if not dry_run:
+        need_terminal("pack update", yes=yes)
+    is_good = True
+    if yes or new.signer or source_trust.approves(new, names) or _may_run():
+        is_good = pack_review.run_cases(new, names, declared.layer)
+        pack_review.print_replay(new, locked, named, _REPLAYED, declared.layer)
+    else:
+        click.echo("  cases: not run, and nothing replayed")
     if dry_run:
         return is_good
-    need_terminal("pack update", yes=yes)
     if not is_good and yes:
         raise HookError(f"cases of {new.name} {rev_of(new)} fail; it was not updated", "update it without --yes")
     if not yes and not click.confirm("Use exactly this?", default=False):
         return False
-    source_trust.approve(new, new.signer)
+    source_trust.approve(new, new.signer, names)
     if locked and shadow_until:
         new = new._replace(before=locked._replace(before=None, shadow_until=0.0), shadow_until=shadow_until)
         click.echo(f"  until {time.strftime('%Y-%m-%d %H:%M', time.localtime(shadow_until))} changed hooks only record")
     declarations.write(declared, named.source, (after, new))
     say_in_force(declared, new, sorted(names))
     return True
+
+
+def _seen(locked: LockedPack | None) -> LockedPack | None:
+    """Return a revision with the hooks that the person has approved: others are shown whole."""
+    if locked is None:
+        return None
+    return locked._replace(hooks=tuple(each for each in locked.hooks if source_trust.approves(locked, (each.name,))))
+
+
+def _may_run() -> bool:
+    """Ask whether code may run that was only shown so far; without a terminal, and below an agent, it does not."""
+    question = "  Run this code on its cases and on the journal's last days?"
+    return agent_marks.refusal() is None and sys.stdin.isatty() and click.confirm(question, default=False)
 
 
 def newer(
@@ -148,19 +172,35 @@ def _target(
     now = repository.resolve(named.rev)
     if locked is None or locked.rev != named.rev:  # it was added, or changed, in hooks.toml by hand
         return now
+    refuse_moved(repository, locked, now, f"--to {now.commit}")
     if repository.is_branch(named.rev):
-        if not repository.descends(now.commit, locked.commit):
-            message = f"{named.source}: the history of {named.rev or 'its default branch'} was rewritten"
-            raise HookError(f"{message}: the locked commit is no longer part of it", "if that is intended: --to REV")
-        return now if oldest is None or now.date <= oldest else None
-    if now.commit != locked.commit:
-        message = f"{named.source}: the tag {named.rev} was moved, from {locked.commit[:12]} to {now.commit[:12]}"
-        raise HookError(f"{message}; what is locked stays in force", f"if that is intended: --to {now.commit}")
+        return now if now.commit == locked.commit else _old_enough(named, [now], oldest)
     if not repository.is_tag(named.rev):
         return None  # a commit: another one only with --to
     names = repository.tag_names()
-    newer = map(repository.resolve, names[: names.index(named.rev)])
-    return next((each for each in newer if oldest is None or each.date <= oldest), None)
+    return _old_enough(named, map(repository.resolve, names[: names.index(named.rev)]), oldest)
+
+
+def refuse_moved(repository: Repository, locked: LockedPack, now: Revision, otherwise: str) -> None:
+    """Raise `HookError` if the locked name stands for something else now, other than a branch that has grown."""
+    if now.rev != locked.rev or now.commit == locked.commit:
+        return
+    if not repository.is_branch(now.rev):
+        message = f"{locked.source}: the tag {now.rev} was moved, from {locked.commit[:12]} to {now.commit[:12]}"
+        raise HookError(f"{message}; what is locked stays in force", f"if that is meant: {otherwise}")
+    if not repository.descends(now.commit, locked.commit):
+        message = f"{locked.source}: the history of {now.rev or 'its default branch'} was rewritten"
+        raise HookError(f"{message}: the locked commit is no longer part of it", f"if that is meant: {otherwise}")
+
+
+def _old_enough(named: NamedPack, newer: Iterable[Revision], oldest: float | None) -> Revision | None:
+    """Return the first revision that is not too young; say which are."""
+    for each in newer:
+        if oldest is None or each.date <= oldest:
+            return each
+        since = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.date))
+        click.echo(f"{one_line(named.source)}: {one_line(each.rev) or each.commit[:12]} waits, it is of {since}")
+    return None
 
 
 @click.command("diff", short_help="Show what an update of a pack would change.")
@@ -177,5 +217,5 @@ def pack_diff(name: str, to: str | None, for_project: bool) -> int:
         return 0
     click.echo(f"{one_line(name)} {rev_of(locked) if locked else 'not locked'} → {rev_of(new)}")
     names = {hook.name for hook in new.chosen(named.only)}
-    pack_review.show(new, locked, names, declared.layer, is_asked=False)
+    pack_review.show(new, _seen(locked), names, declared.layer, is_asked=False)
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +13,7 @@ from ..errors import HookError
 from ..packs import declarations, store
 from ..packs.git import Repository
 from .loading import json_option
-from .pack import everywhere, here, name_of, project_option
+from .pack import everywhere, name_of, project_option
 from .printing import print_json
 from .refusals import refuse_below_agent
 
@@ -42,7 +43,7 @@ def pack_verify(fetches: bool, signers: tuple[str, ...], for_project: bool, as_j
     if fetches:
         refuse_below_agent("pack verify --fetch")
     keys = [read_key(each) for each in signers]
-    found = [here(True)] if for_project else list(everywhere())
+    found = list(everywhere(*(["project"] if for_project else [])))
     rows = [row for declared in found for row in _checked(declared, keys, fetches=fetches)]
     wrong = [row for row in rows if row["problem"]]
     if as_json:
@@ -65,11 +66,22 @@ def read_key(text: str) -> str:
             with open(text, encoding="utf-8") as file:
                 text = file.read()
         except (OSError, UnicodeDecodeError) as error:
-            raise HookError(f"{text} is neither an SSH public key nor a file: {error}", "name a .pub file") from None
-    words = text.split()
-    if len(words) < 2 or not words[0].startswith(("ssh-", "ecdsa-", "sk-")):
-        raise HookError("this is not an SSH public key", "name a .pub file, or write: ssh-ed25519 AAAA…")
-    return " ".join(words[:2])
+            raise HookError(f"{text} is no SSH public key and no file with one: {error}", "name a .pub file") from None
+    lines = [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    if len(lines) != 1 or len(lines[0]) < 2 or not _is_key(*lines[0][:2]):
+        what = "more than one line" if len(lines) > 1 else "no SSH public key"
+        raise HookError(f"this is {what}", "name a .pub file with one key, or write: ssh-ed25519 AAAA…")
+    return " ".join(lines[0][:2])
+
+
+def _is_key(kind: str, text: str) -> bool:
+    """Whether a text is a key of a kind, which its bytes name first."""
+    try:
+        data = base64.b64decode(text, validate=True)
+    except ValueError:
+        return False
+    length = int.from_bytes(data[:4])
+    return data[4 : 4 + length] == kind.encode() and len(data) > 4 + length
 
 
 def _checked(declared: Declarations, keys: Sequence[str], *, fetches: bool) -> Iterator[dict[str, Any]]:
@@ -96,7 +108,9 @@ def _problem(
     trusted = keys or (source_trust.all_sources().get(named.source) or {}).get("signers", ())
     if fetches:
         restore(locked, declared.layer, trusted)
-    elif trusted and locked.commit:
+    elif trusted and not locked.commit:
+        return f"{locked.source} is not a git repository, so it has no signature (use its repository)"
+    elif trusted:
         repository = Repository(named.source)
         if not repository.has(locked.commit) or not repository.signer(_revision(repository, locked), trusted):
             return f"{locked.commit[:12]} is not signed by a key that is required (or not fetched: --fetch)"
@@ -126,7 +140,7 @@ def _revision(repository: Repository, locked: LockedPack) -> Revision:
 def restore(locked: LockedPack, layer: str, signers: Sequence[str] = ()) -> LockedPack:
     """Put the locked bytes of a pack into the store. Raises `HookError` if its source no longer has them."""
     if store.is_folder(locked.source):
-        found = store.fetch(locked.source, "", layer)
+        found = store.fetch(locked.source, "", layer, signers)
     else:
         repository = Repository(locked.source)
         if not locked.commit or not repository.has(locked.commit):

@@ -11,6 +11,7 @@ import click
 
 from ..basics.display_text import lines_of, one_line, text_of, visible
 from ..catalog import fingerprints, layer_settings, source_trust
+from ..catalog.catalog import with_settings
 from ..catalog.trust import OWN_FILES, fingerprint_of
 from ..errors import HookError
 from ..install.settings_change import NO_NEWLINE, diff
@@ -101,7 +102,12 @@ def trust(
     if untrusted:
         from . import trust_packs
 
-        refused += sum(not trust_packs.trust_pack(layer, locked, yes=yes) for layer, locked in untrusted)
+        for layer, locked in untrusted:
+            try:
+                refused += not trust_packs.trust_pack(layer, locked, yes=yes)
+            except HookError as error:  # the others, and the project's own hooks, do not wait for it
+                click.echo(f"  not trusted: {visible(error.message)}\n  {visible(error.remedy)}", err=True)
+                refused += 1
     for each in pending:
         refused += not _trust_one(each, catalog, yes=yes, replace=replace)
     for line in wired(catalog_here()):
@@ -120,7 +126,7 @@ def _untrusted_packs(catalog: Catalog) -> list[tuple[str, LockedPack]]:
     }
     return [
         (layer.name, locked)
-        for layer in catalog.layers
+        for layer in with_settings(catalog.layers)
         for _, locked in (declarations.read(layer.directory, layer.name).packs if waiting else ())
         if locked and (layer.name, locked.source, locked.commit, locked.tree) in waiting
     ]
@@ -155,8 +161,12 @@ def candidates(catalog: Catalog) -> list[Trustable]:
     """Return everything in a project that needs trust, broken or not."""
     names = {hook.folder: hook.name for hook in catalog.hooks}
     found: list[Trustable] = []
-    for layer in catalog.layers:
-        if layer.name != "project" or not os.path.isdir(layer.directory):
+    for layer in with_settings(layer for layer in catalog.layers if layer.name == "project"):
+        if not os.path.isdir(layer.directory):
+            continue
+        if layer not in catalog.layers:  # `.agents`, which has no hook folders
+            file = os.path.join(layer.directory, layer_settings.FILE)
+            found += [Trustable(layer_settings.FILE, file)] if os.path.lexists(file) else []
             continue
         for name in sorted(os.listdir(layer.directory), key=os.fsencode):
             path = os.path.join(layer.directory, name)

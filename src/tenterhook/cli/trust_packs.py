@@ -9,7 +9,10 @@ import click
 
 from ..basics.display_text import one_line
 from ..catalog import source_trust
+from ..catalog.catalog import with_settings
+from ..errors import HookError
 from ..packs import declarations
+from ..packs.git import Repository
 from . import pack_review
 from .own_hooks import wired
 from .pack import rev_of
@@ -26,6 +29,8 @@ def trust_pack(layer: str, locked: LockedPack, *, yes: bool) -> bool:
     click.echo(title)
     record = source_trust.all_sources().get(locked.source) or {"signers": [], "revisions": {}}
     found = restore(locked, layer, record["signers"])
+    if note := _other_commit(locked):
+        click.echo(f"  note: {note}", err=True)
     if found.signer:
         click.echo(f"  signed by {one_line(found.signer)}, which you trust for this source")
     else:
@@ -40,6 +45,22 @@ def trust_pack(layer: str, locked: LockedPack, *, yes: bool) -> bool:
     return True
 
 
+def _other_commit(locked: LockedPack) -> str | None:
+    """Return a note if the name that a lock gives its commit is another commit's: it may want to seem familiar."""
+    if not locked.commit or not locked.rev:
+        return None
+    repository = Repository(locked.source)
+    if repository.is_branch(locked.rev):
+        return None  # which grows
+    try:
+        now = repository.resolve(locked.rev).commit
+    except HookError:
+        return f"the source has no {one_line(locked.rev)}, only the commit {locked.commit[:12]} that is locked"
+    if now == locked.commit:
+        return None
+    return f"{one_line(locked.rev)} of the source is {now[:12]}; locked is {locked.commit[:12]}"
+
+
 def trust_source(source: str, signer: str | None, catalog: Catalog, *, yes: bool) -> int:
     """Trust a source: what is locked here now, and with a key all that it signs."""
     source = os.path.abspath(source) if os.path.isdir(source) else source
@@ -51,7 +72,7 @@ def trust_source(source: str, signer: str | None, catalog: Catalog, *, yes: bool
         source_trust.add_signer(source, key)
     here = [
         (layer.name, locked)
-        for layer in catalog.layers
+        for layer in with_settings(catalog.layers)
         for _, locked in declarations.read(layer.directory, layer.name).packs
         if locked and locked.source == source and layer.name != "managed"
     ]

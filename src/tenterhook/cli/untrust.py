@@ -25,17 +25,21 @@ def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=_names)
 @click.option("--all", "everything", is_flag=True, help="Everything that was trusted in this project.")
 @click.option("--source", metavar="URL", help="A source of packs: its hooks no longer run in any project.")
+@click.option("--signer", metavar="KEY", help="With --source: only this SSH key, or file, and what it has signed.")
 @yes_option
-def untrust(names: tuple[str, ...], everything: bool, source: str | None, yes: bool) -> int:
-    """Revoke trust in this project's hooks, or in a source of packs: from the next event on, they no longer run.
+def untrust(names: tuple[str, ...], everything: bool, source: str | None, signer: str | None, yes: bool) -> int:
+    """Revoke trust in this project's hooks, or in a source of packs: they no longer run, from the next event on.
 
     \b
     tenterhook untrust format
     tenterhook untrust --all --yes
     tenterhook untrust --source https://git.example.org/acme/agent-hooks
+    tenterhook untrust --source https://git.example.org/acme/agent-hooks --signer old.pub
     """
+    if signer is not None and source is None:
+        raise click.UsageError("--signer needs --source")
     if source is not None:
-        return _untrust_source(source, yes=yes)
+        return _untrust_source(source, signer, yes=yes)
     if not names and not everything:
         raise click.UsageError(f"name the hooks, or: {typed('--all' if yes or sys.stdin.isatty() else '--all --yes')}")
     refuse_below_agent("untrust")
@@ -57,13 +61,24 @@ def untrust(names: tuple[str, ...], everything: bool, source: str | None, yes: b
     return 0
 
 
-def _untrust_source(source: str, *, yes: bool) -> int:
+def _untrust_source(source: str, signer: str | None, *, yes: bool) -> int:
     refuse_below_agent("untrust")
     need_terminal("untrust", yes=yes)
     source = os.path.abspath(source) if os.path.isdir(source) else source
     if source not in source_trust.all_sources():
         known = ", ".join(source_trust.all_sources())
         raise HookError(f"'{source}' is not trusted", f"trusted sources: {known or 'none'}")
+    if signer is not None:
+        from .pack_verify import read_key
+
+        key = read_key(signer)
+        if not yes and not click.confirm(f"Untrust {one_line(key)} for {one_line(source)}?", default=True):
+            return 1
+        if not source_trust.remove_signer(source, key):
+            known = ", ".join(source_trust.all_sources()[source]["signers"])
+            raise HookError(f"{one_line(key)} is not trusted for {source}", f"its keys: {known or 'none'}")
+        click.echo("untrusted; what it signed no longer runs, in any project")
+        return 0
     if yes or click.confirm(f"Untrust {one_line(source)} everywhere?", default=True):
         source_trust.revoke(source)
         click.echo(f"untrusted {one_line(source)}: hooks of its packs no longer run, in any project")

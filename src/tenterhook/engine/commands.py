@@ -79,12 +79,17 @@ class _Shared:
                 self._of.clear()
             name = hook.name if hook.layer in ("managed", "user") else f"{hook.name}@{hook.source}"
             env = {
-                **(self._of_root() if hook.layer == "managed" else self.base),
+                **(self._of_root() if hook.layer == "managed" else self._of_pack() if hook.pack else self.base),
                 _STATE_DIR: _state_dir(self._state, name),
                 recursion.CHAIN: recursion.chain(self.chain, starter, recursion.identity(hook)).encode(),
             }
             made = self._of[id(hook)] = (hook, starter, env)
         return made[2]
+
+    def _of_pack(self) -> dict[bytes, bytes]:
+        """Return the variables of a pack's hook: no byte code counts that is outside of its locked folder."""
+        kept = {name: value for name, value in self.base.items() if name != b"PYTHONPYCACHEPREFIX"}
+        return {**kept, b"PYTHONDONTWRITEBYTECODE": b"1"}
 
     def _of_root(self) -> dict[bytes, bytes]:
         """Return the environment of a managed hook, without the account's variables that decide which code runs."""

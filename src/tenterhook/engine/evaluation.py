@@ -55,6 +55,7 @@ class Evaluation:
         self._starter = processes.this()
         self._environment: commands.Environment | None = None
         self._may_recurse: bool | None = None
+        self._checked: dict[str, object] = {}  # folders of packs, as they were before their bytes were compared
 
     def run(self, stage: matching.Stage) -> None:
         """Run the hooks of a stage that the event reaches, on the input and output as modified so far."""
@@ -159,6 +160,10 @@ class Evaluation:
 
     def _refused(self, hook: Hook) -> Run | None:
         """Return the run of a hook that must not be started, with the reason; None if it may run."""
+        if hook.pack and hook.folder is not None:
+            from ..catalog import fingerprints
+
+            self._checked[hook.folder] = fingerprints.stats_of(hook.folder)  # before its bytes are compared
         if hook.needs_trust:
             standing = self.trust.standing(hook) if self.trust else None
             if standing is not None and standing.state == "changed" and hook.pack and hook.fail_closed:
@@ -259,12 +264,28 @@ class Evaluation:
             notes = (*notes, f"{dropped_stderr} bytes of stderr were dropped")
         if hook.layer == "project" and not hook.pack and self.trust is not None:
             notes = (*notes, *self.trust.changed_by_run(hook, since))
-        return Run(
+        run = Run(
             *(hook, failure, why, True, False, code, duration * 1000),  # started, not in the background
             stdout.decode("utf-8", "replace") if stdout else "",
             stderr.decode("utf-8", "replace") if stderr else "",
             *(notes, None, self.event.tool_input),  # `answer` is None: it is in the output
         )
+        return self._unless_replaced(run) if hook.pack else run
+
+    def _unless_replaced(self, run: Run) -> Run:
+        """Return the run of a pack's hook; it has failed if its files changed after they were compared with the lock.
+
+        A denial counts nevertheless.
+        """
+        from ..catalog import fingerprints
+
+        folder = run.hook.folder or ""
+        if self._checked.get(folder) == fingerprints.stats_of(folder):
+            return run
+        why = "its files were changed while it ran"
+        if self._denies(run):
+            return run._replace(notes=(*run.notes, why))
+        return run._replace(failure=run.failure or Failure.UNREADABLE, why=run.why or why)
 
     def _denies(self, run: Run) -> bool:
         if run.hook.format in AGENT_FORMATS:

@@ -12,7 +12,7 @@ import json
 import re
 import tomllib
 
-from ..formats.toml_writing import array_table
+from ..formats.toml_writing import array_table, value
 from .text_edits import FILE, Edited, EditRefused, decoded, diff_entries, encoded, newline_of
 
 TYPE_CHECKING = False
@@ -88,9 +88,22 @@ def _in_place(
     if not len(ours) == len(spans) == len(entries) == 1:
         return None
     start, end = spans[0]
-    edited = body[:start] + array_table(at, entries[0], newline_of(body)) + body[end:]
+    table, old = body[start:end], there[ours[0]]
     there[ours[0]] = dict(entries[0])
-    return edited if _means(edited, _replaced(body, at, there)) else None
+    for after in (_with_values(table, old, entries[0]), array_table(at, entries[0], newline_of(body))):
+        edited = body[:start] + after + body[end:]
+        if _means(edited, _replaced(body, at, there)):
+            return edited
+    return None
+
+
+def _with_values(table: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """Return a table with the texts that differ, and everything else as it is written."""
+    for key in (key for key in new if old.get(key) != new[key]):
+        line = rf"""^(\s*{re.escape(key)}\s*=\s*)("[^"\n]*"|'[^'\n]*')"""
+        if found := re.search(line, table, re.MULTILINE):
+            table = table[: found.start(2)] + value(new[key]) + table[found.end(2) :]
+    return table
 
 
 def _with(body: str, at: tuple[str, ...], entries: list[dict[str, Any]], is_ours: Callable[[Any], bool]) -> str:

@@ -68,8 +68,13 @@ def read(directory: str, layer: str, *, repairs: bool = False) -> Declarations:
 def write(declared: Declarations, source: str, changed: tuple[NamedPack, LockedPack] | None) -> None:
     """Add or replace the pack of a source in `hooks.toml` and the lock; with None, remove it.
 
-    Each file is replaced atomically. The lock first has both entries, so that no pack is ever without one.
+    Each file is replaced atomically. The lock first has both entries, so that no pack is ever without one. It is read
+    again: another command may have changed it while a question was open.
     """
+    try:
+        declared = read(declared.directory, declared.layer)
+    except HookError:  # it is broken, and repaired by this
+        pass
     before = [locked for _, locked in declared.packs if locked]
     after = [each for each in before if each.source != source] + ([changed[1]] if changed else [])
     places.make_directories(declared.directory)

@@ -6,6 +6,7 @@ diffs and protocols that run commands do not.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -13,6 +14,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..basics import places, processes
@@ -24,10 +26,22 @@ if TYPE_CHECKING:
 LARGEST = 200 * 1024 * 1024  # bytes of a source's history
 _LONGEST = 300  # seconds
 _SAFE = (
-    *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "protocol.ext.allow=never"),
-    *("-c", "fetch.recurseSubmodules=no", "-c", "gc.auto=0", "-c", "core.attributesFile=/dev/null"),
+    *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.attributesFile=/dev/null"),
+    *("-c", "fetch.recurseSubmodules=no", "-c", "gc.auto=0"),
 )
 _NO_QUESTIONS = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+# A list, and not what configuration allows: a remote helper is a program that an address names, such as `ext::…`.
+_LIMITS = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "GIT_NO_LAZY_FETCH": "1"}
+# git takes the program for a signature from the signature: one by OpenPGP would be checked with the person's keyring.
+_OPENSSH_ONLY = tuple(
+    word
+    for setting in (
+        *("gpg.format=ssh", "gpg.ssh.program=ssh-keygen"),
+        *("gpg.program=false", "gpg.openpgp.program=false", "gpg.x509.program=false"),
+    )
+    for word in ("-c", setting)
+)
+_PUBLISHED = "published.json"
 _HEADS, _TAGS = "refs/remotes/pack/", "refs/tags/"
 
 
@@ -47,13 +61,26 @@ class Revision(NamedTuple):
     commit: str
     tree: str
     tag: str = ""  # the tag object, if it is one
-    date: int = 0  # of the tag or the commit, in seconds since 1970
+    date: int = 0  # of the tag or the commit, or later if it came later, in seconds since 1970
+
+
+def check_source(source: str) -> None:
+    """Raise `HookError` for a source that is no URL and no absolute path: it could be an option of git."""
+    if not re.match(r"/|[a-z][a-z0-9+.-]*://[^-]|[^-/:][^/:]*:", source) or re.search(r"[\x00-\x1f\x7f]", source):
+        remedy = "name a git URL, or a folder that exists; in hooks.toml by its absolute path"
+        raise HookError(f"{source!r} is no git URL and no absolute path", remedy)
+    if re.match(r"[a-z+]+://[^/@]*:[^/@]+@", source):
+        raise HookError(
+            f"{re.sub('//[^/@]*@', '//…@', source)} has a password in it, which hooks.toml and hooks.lock would show",
+            "leave it out; a credential helper of git has it: git help credentials",
+        )
 
 
 class Repository:
     """The bare repository of one source in our cache. The pack may be in a directory of it: `URL#directory`."""
 
     def __init__(self, source: str) -> None:
+        check_source(source)
         self.source = source
         self._address, _, below = source.partition("#")
         self.below = below.strip("/")
@@ -67,7 +94,7 @@ class Repository:
         if not os.path.isdir(f"{self._directory}/objects"):
             self._git("init", "--quiet", "--bare", self._directory, at=False)
         refs = (f"+refs/heads/*:{_HEADS}*", f"+refs/tags/*:{_TAGS}*", "+HEAD:refs/pack/HEAD")
-        command = self._command("fetch", "--quiet", "--prune", "--no-write-fetch-head", self._address, *refs)
+        command = self._command("fetch", "--quiet", "--prune", "--no-write-fetch-head", "--", self._address, *refs)
         with tempfile.TemporaryFile() as said:
             process = subprocess.Popen(  # git, with a source that the user named
                 command, env=_environment(), stdin=subprocess.DEVNULL, stderr=said, start_new_session=True
@@ -95,11 +122,30 @@ class Repository:
                 f"{self.source} cannot be fetched: {why}",
                 "check the address and your access; fetched packs stay in force",
             )
+        self._note_published()
+
+    def _note_published(self) -> None:
+        """Store of every tag and branch that is new since when it can have been published: dates can be forged."""
+        known, last = self._published()
+        found = self._git("for-each-ref", "--format=%(objectname)").decode().split()
+        places.replace_file(
+            f"{self._directory}/{_PUBLISHED}",
+            json.dumps({"at": time.time(), "after": {each: known.get(each, last) for each in found}}).encode(),
+        )
+
+    def _published(self) -> tuple[dict[str, float], float]:
+        """Return by object the last time at which the source did not have it yet, and when it was last fetched."""
+        try:
+            with open(f"{self._directory}/{_PUBLISHED}", encoding="utf-8") as file:
+                stored = json.load(file)
+            return stored["after"], stored["at"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}, 0.0
 
     def resolve(self, rev: str) -> Revision:
         """Return the revision of a tag, branch or commit; without a name, of the source's default branch."""
         for name in (f"{_TAGS}{rev}", f"{_HEADS}{rev}", rev) if rev else ("refs/pack/HEAD",):
-            if rev and name == rev and not re.fullmatch(r"[0-9a-f]{7,64}", rev):
+            if rev and (re.search(r"[\s~^:]", rev) or (name == rev and not re.fullmatch(r"[0-9a-f]{7,64}", rev))):
                 break
             found = self._ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
             if found:
@@ -118,7 +164,7 @@ class Repository:
         if tag:
             tagged = re.search(r"^tagger .* (\d+) [+-]\d+$", self._ask("cat-file", "tag", tag) or "", re.MULTILINE)
             date = tagged[1] if tagged else date
-        return Revision(rev, commit, tree, tag, int(date))
+        return Revision(rev, commit, tree, tag, max(int(date), int(self._published()[0].get(tag or commit, 0))))
 
     def tag_names(self) -> list[str]:
         """Return the names of the tags, the newest version first; v2.0-rc1 is older than v2.0."""
@@ -129,7 +175,9 @@ class Repository:
         return bool(rev) and self._ask("rev-parse", "--verify", "--quiet", f"{_TAGS}{rev}") is not None
 
     def is_branch(self, rev: str) -> bool:
-        return not rev or self._ask("rev-parse", "--verify", "--quiet", f"{_HEADS}{rev}") is not None
+        if not rev:
+            return True
+        return not self.is_tag(rev) and self._ask("rev-parse", "--verify", "--quiet", f"{_HEADS}{rev}") is not None
 
     def has(self, commit: str) -> bool:
         return self._ask("cat-file", "-e", f"{commit}^{{commit}}") is not None
@@ -165,13 +213,18 @@ class Repository:
             with tempfile.NamedTemporaryFile("w", prefix="tenterhook-signers-") as allowed:
                 allowed.write(f'* namespaces="git" {key}\n')
                 allowed.flush()
-                options = ("-c", "gpg.format=ssh", "-c", f"gpg.ssh.allowedSignersFile={allowed.name}")
+                options = (*_OPENSSH_ONLY, "-c", f"gpg.ssh.allowedSignersFile={allowed.name}")
                 asked = [("verify-commit", revision.commit)]
-                if revision.tag:
+                if revision.tag and self._tagged_name(revision.tag) == revision.rev:
                     asked.insert(0, ("verify-tag", revision.tag))
                 if any(self._ask(*options, *each) is not None for each in asked):
                     return key
         return ""
+
+    def _tagged_name(self, tag: str) -> str:
+        """Return the name that was signed with a tag: under another one, it could bring an old revision back."""
+        found = re.search(r"^tag (.*)$", self._ask("cat-file", "tag", tag) or "", re.MULTILINE)
+        return found[1] if found else ""
 
     def _command(self, *arguments: str, at: bool = True) -> list[str]:
         return ["git", *_SAFE, *(("-C", self._directory) if at else ()), *arguments]
@@ -236,4 +289,4 @@ def _environment() -> dict[str, str]:
     """Return the caller's environment without variables that make git use another repository or run programs."""
     kept = ("GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_PROXY_SSL_CAINFO", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
     given = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in kept}
-    return {**given, **_NO_QUESTIONS}
+    return {**given, **_NO_QUESTIONS, **_LIMITS}

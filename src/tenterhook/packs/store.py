@@ -15,7 +15,7 @@ from ..catalog import fingerprints, packs
 from ..catalog.packs import LockedHook, LockedPack
 from ..errors import HookError, Problem
 from ..formats import folder as folder_format
-from .git import Entry, Repository, Revision
+from .git import Entry, Repository, Revision, check_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -50,6 +50,8 @@ def fetch(source: str, rev: str, layer: str, signers: Iterable[str] = ()) -> Loc
     if is_folder(source):
         if rev:
             raise HookError(f"{source} is not a git repository, so it has no revision {rev}", "leave the revision out")
+        if list(signers):
+            raise HookError(f"{source} is not a git repository, so it has no signature", "use its repository")
         files = list(_read_folder(source))
         return _stored(source, Revision("", "", ""), files, layer)
     repository = Repository(source)
@@ -70,7 +72,8 @@ def fetched(repository: Repository, revision: Revision, layer: str, signers: Ite
 
 
 def is_folder(source: str) -> bool:
-    """Whether a source is a plain folder without git."""
+    """Whether a source is a plain folder without git. Raises `HookError` for one that cannot be fetched."""
+    check_source(source)
     is_git = any(os.path.exists(f"{source}/{name}") for name in (".git", "HEAD"))
     return os.path.isdir(source) and not is_git
 
@@ -159,13 +162,13 @@ def _stored(source: str, revision: Revision, files: list[SourceFile], layer: str
     try:
         for folder in folders:
             above_hook = os.path.dirname(folder)
-            for file in files:
+            for file in sorted(files, key=lambda each: each.is_link):  # links last: none is written through
                 if file.path.startswith(f"{folder}/"):
                     _write(temporary, os.path.relpath(file.path, above_hook or "."), file)
-        os.chmod(temporary, 0o755 if layer == "managed" else 0o700)
         for directory, _, _ in os.walk(temporary):
             if directory != temporary:
                 os.chmod(directory, _READ_ONLY)
+        os.chmod(temporary, _READ_ONLY if layer == "managed" else 0o500)
         hooks = [_locked_hook(source, f"{temporary}/{name}", layer) for name in sorted(names)]
         tree = revision.tree or f"folder-{_digest(hooks)}"
         _move(temporary, f"{above}/{tree}", hooks)
@@ -225,18 +228,25 @@ def _write(above: str, relative: str, file: SourceFile) -> None:
     """Write one file to the store: of its mode, only the executable bit is kept."""
     if any(part in ("", ".", "..") for part in relative.split("/")):
         raise HookError(f"{relative}: a file with this name cannot be stored", "rename it")
-    target = f"{above}/{relative}"
-    os.makedirs(os.path.dirname(target), exist_ok=True)
-    if file.is_link:
-        os.symlink(os.fsdecode(file.data), target)
-        return
-    if file.data.startswith(b"#!") and file.data.partition(b"\n")[0].endswith(b"\r"):
+    if not file.is_link and file.data.startswith(b"#!") and file.data.partition(b"\n")[0].endswith(b"\r"):
         raise HookError(
             f"{relative} has Windows line endings: the system cannot find its interpreter",
             "commit it with line feeds: '*.sh text eol=lf' in .gitattributes",
         )
-    with open(target, "xb") as stream:
-        stream.write(file.data)
+    if not file.is_link and file.data.startswith(b"version https://git-lfs.github.com/spec/"):
+        raise HookError(f"{relative} is kept by git LFS, which is not fetched", "commit the file itself")
+    target = f"{above}/{relative}"
+    try:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        if file.is_link:
+            os.symlink(os.fsdecode(file.data), target)
+            return
+        with open(target, "xb") as stream:
+            stream.write(file.data)
+    except (FileExistsError, NotADirectoryError):
+        raise HookError(f"{relative}: the pack has two files of this name", "rename one of them") from None
+    except OSError as error:
+        raise HookError(f"{relative} cannot be stored: {error.strerror}", "rename it, or free some space") from None
     os.chmod(target, 0o555 if file.is_executable else 0o444)
 
 
@@ -268,6 +278,8 @@ def _move(temporary: str, target: str, hooks: Iterable[LockedHook]) -> None:
 
 
 def _remove(directory: str) -> None:
+    if os.path.isdir(directory):
+        os.chmod(directory, 0o700)
     for above, directories, _ in os.walk(directory):
         for name in directories:
             if not os.path.islink(f"{above}/{name}"):
