@@ -55,7 +55,7 @@ def run(say: Callable[[dict[str, Any]], None]) -> None:
     """Run the daemon in a terminal or under a service manager until a signal arrives. Raises `HookError` if it runs."""
     with SERVICE.claimed() as is_ours:
         if not is_ours:
-            raise HookError("the daemon runs already", "stop it first: tenterhook daemon stop")
+            raise HookError("the daemon is already running", "stop it first: tenterhook daemon stop")
         serve(say)
 
 
