@@ -66,7 +66,9 @@ def _take_away_proc(place: Path) -> None:
     _mount("-t", "tmpfs", "-o", "mode=755", "none", "/dev")
     for name in DEVICES:
         there = place / "dev" / name
-        if there.is_symlink():
+        if name == "ptmx" and (there.parent / "pts" / name).exists():  # a bound one would not find its pts
+            os.symlink("pts/ptmx", "/dev/ptmx")
+        elif there.is_symlink():
             os.symlink(os.readlink(there), f"/dev/{name}")
         elif there.exists():
             os.mkdir(f"/dev/{name}") if there.is_dir() else Path("/dev", name).touch()

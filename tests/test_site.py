@@ -85,6 +85,7 @@ FOUND = {
     "timeout": "hooks.html#timeouts",
     "block": "writing-hooks.html#block-ask-or-allow-what-a-script-may-say",
     "approve": "approvals.html#approve-or-deny-where-you-can-answer",
+    "uninstall": "commands.html#tenterhook-uninstall",
     "not running": "getting-started.html#when-a-hook-is-not-running-or-not-doing-what-you-expect",
 }
 

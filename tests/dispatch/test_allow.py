@@ -73,7 +73,7 @@ def test_so_is_the_question_of_a_persons_own_hook_and_of_a_rule(host: str, home:
         home / ".config/tenterhook/config.toml", '[[approvals.rules]]\nanswer = "ask"\ncommand = "make deploy"'
     )
     install(host)
-    for command, why in (("make release", "look at it"), ("make deploy", "says ask")):
+    for command, why in (("make release", "look at it"), ("make deploy", "says: ask")):
         refusal = said(host, project, command).block or ""
         assert why in refusal
         allow(named(refusal))

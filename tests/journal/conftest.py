@@ -33,8 +33,8 @@ def mixed(home: Path, project: Path) -> Path:
         journals.record(1, time=now - 3 * 86400, session_id="old"),
         journals.record(2, time=now - 3 * 3600, session_id="a", decision="deny", runs=[journals.run("g", "blocked")]),
         journals.record(3, time=now - 90 * 60, session_id="b", event="pre-agent-turn", tool_name=None),
-        journals.record(4, time=now - 60, session_id="a", decision="ask", runs=[journals.run("g", "asked")]),
-        journals.record(5, time=now - 30, session_id="b", decision="allow", runs=[journals.run("other", "allowed")]),
+        journals.record(4, time=now - 360, session_id="a", decision="ask", runs=[journals.run("g", "asked")]),
+        journals.record(5, time=now - 300, session_id="b", decision="allow", runs=[journals.run("other", "allowed")]),
         journals.record(6, time=now - 20, session_id="c", decision="approve", runs=[]),
     )
     ended = {"schema": 1, "type": "async", "time": now - 10, "hook": "later", "source": "/h", "session_id": "c"}

@@ -42,7 +42,7 @@ FILTERS: dict[tuple[str, ...], list[str]] = {
     ("--since", "2h"): ["b", "a", "b", "c", "c"],
     ("--since", "100m"): ["b", "a", "b", "c", "c"],
     ("--since", "1.5d"): ["a", "b", "a", "b", "c", "c"],
-    ("--since", "25s"): ["c", "c"],
+    ("--since", "250s"): ["c", "c"],
     ("--since", "1w"): ALL,
     ("-n", "2"): ["c", "c"],
     ("-n", "0"): ALL,

@@ -50,6 +50,21 @@ def test_bare_tenterhook_leads_to_setup_and_setup_to_guards() -> None:
     assert terminal.too_wide() == []
 
 
+def test_setup_that_is_interrupted_tries_no_further_agent_and_leaves_no_progress_behind(home: Path) -> None:
+    for name in ("claude", "kimi"):
+        (home / "bin" / name).write_text("#!/bin/sh\nexec sleep 100\n")
+        (home / "bin" / name).chmod(0o755)
+    terminal = Terminal("setup", "--yes")
+    terminal.wait_for("…           plain")
+    terminal.type("\x03")
+    status, lines = terminal.end()
+    assert status == 130
+    assert below(lines, lambda line: line.endswith("tries something forbidden:")) == [
+        "Claude Code tries something forbidden:",
+        "interrupted: everything was restored",
+    ]
+
+
 def test_install_shows_the_change_above_its_question(home: Path) -> None:
     tenterhook("add", "block-dangerous-commands")
     terminal = Terminal("install", "claude-code")

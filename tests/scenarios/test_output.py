@@ -25,6 +25,27 @@ def machine(home: Path, project: Path) -> None:
     tenterhook("trigger", "pre-tool-call", "--tool", "Shell", "--input", PUSH)
 
 
+SAID = {  # with the exit status
+    "setup --dry-run --agents claude-code": 0,
+    "new no-mail --on pre-tool-call --tool ^mcp:mail/": 0,
+    "try ls": 0,
+    "allow": 0,
+    "hub status": 0,
+    "add nothing-known": 64,
+    "install nothing-known": 64,
+    "disable nothing-known --yes": 1,
+}
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_texts_and_errors_are_wrapped_between_words(width: int) -> None:
+    running = {line: Terminal(*line.split(), columns=width) for line in SAID}
+    for line, terminal in running.items():
+        status, _ = terminal.end()
+        assert status == SAID[line], terminal.written
+        assert terminal.too_wide() == [], line
+
+
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_everything_fits_the_terminal(width: int) -> None:
     running = {command: Terminal(*command.split(), columns=width) for command in COMMANDS}

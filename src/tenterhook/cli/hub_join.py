@@ -15,7 +15,7 @@ from ..errors import HookError
 from ..install import sync
 from . import hub_machine
 from .loading import json_option
-from .printing import counted, print_json
+from .printing import counted, print_json, print_text
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
@@ -204,13 +204,13 @@ def status(as_json: bool) -> int:
     running = SERVICE.process_id()
     is_kept = SERVICE.config() is not None
     if not as_json:
-        click.echo(_running(running, is_kept=is_kept))
+        print_text(_running(running, is_kept=is_kept))
     joined = membership.load()
     if joined is None:
         if as_json:
             print_json({"schema": 1, "running": running, "background": is_kept, "joined": False})
         else:
-            click.echo("this machine has not joined a hub; join one with: tenterhook hub join URL")
+            print_text("this machine has not joined a hub; join one with: tenterhook hub join URL")
         return 0
     trouble = None
     try:

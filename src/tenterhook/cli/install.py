@@ -129,11 +129,12 @@ def install(
         for each in plans:  # check all first: a refusal changes nothing
             settings_change.check(each)
     if not as_json:
-        _show_changes(plans, dry_run=dry_run)
+        asks = not yes and _can_ask() and any(file.changes for each in plans for file in each.files)
+        _show_changes(plans, dry_run=dry_run, asks=asks)
         if dry_run:
             warn_if_temporary()
             return 0
-        if not yes and _can_ask() and any(file.changes for each in plans for file in each.files):
+        if asks:
             titles = listed([agent.title for agent in agents])
             if not click.confirm(f"install into {titles}?", default=True):
                 return 1
@@ -221,12 +222,15 @@ def _as_json(plan: settings_change.SettingsChange) -> dict[str, object]:
     }
 
 
-def _show_changes(plans: Sequence[settings_change.SettingsChange], *, dry_run: bool) -> None:
+def _show_changes(plans: Sequence[settings_change.SettingsChange], *, dry_run: bool, asks: bool) -> None:
     for plan in plans:
         changed = [file for file in plan.files if file.changes]
         for file in changed:
             print_change(file, in_full=dry_run)
-        print_text(f"{plan.agent.title}: {'this would be changed' if changed else 'nothing to change'}")
+        if not changed:
+            print_text(f"{plan.agent.title}: nothing to change")
+        elif dry_run or asks:
+            print_text(f"{plan.agent.title}: this would be changed")
 
 
 def _print(plan: settings_change.SettingsChange, catalog: Catalog) -> None:

@@ -15,7 +15,18 @@ from ..model import PRECEDENCE
 from .durations import seconds
 from .groups import Group
 from .loading import event_names, hook_names, json_option, session_ids
-from .printing import below, coloured, counted, in_home, print_json, print_said, print_table, run_line, terminal_width
+from .printing import (
+    below,
+    coloured,
+    counted,
+    in_home,
+    print_json,
+    print_said,
+    print_table,
+    print_text,
+    run_line,
+    terminal_width,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -261,7 +272,7 @@ def _print_verdict(head: str, reason: str, record: dict[str, Any]) -> None:
     by, width = f"  ({one_line(str(record.get('by')))})", terminal_width()
     line = f"{head}  {below(reason)}{by}" if reason else f"{head}{by}"
     is_long = width is not None and bool(reason) and (len(click.unstyle(line)) > width or "\n" in line)
-    click.echo(f"{head}{by}" if is_long else line)
+    print_text(f"{head}{by}" if is_long else line)
     _print_subject(record)
     if is_long:
         print_said("    ", reason)

@@ -120,6 +120,8 @@ def setup(
         try:
             _carry_out(plan, err=as_json)
             for agent in plan.to_prove():
+                if is_interrupted():
+                    break
                 proofs_by_agent[agent.name] = _prove(agent, is_interrupted, err=as_json)
             if plan.starts_daemon and not is_interrupted():
                 services.start(daemon_.SERVICE, {})
@@ -277,7 +279,7 @@ def _prove(agent: Agent, is_interrupted: Callable[[], bool], *, err: bool) -> li
     for result in probe.probe_modes(agent, None, timeout=_TIMEOUT, stop=is_interrupted):
         _show_progress("", err=err)
         if is_interrupted():
-            return found
+            break
         found.append(result)
         word, colour = _WORDS[result.held]
         took = f"  {result.seconds:.1f} s" if result.seconds else ""
@@ -286,6 +288,9 @@ def _prove(agent: Agent, is_interrupted: Callable[[], bool], *, err: bool) -> li
             print_text(f"              {visible(result.what)}", err=err)
         if len(found) < len(agent.modes):
             _show_progress(f"  …           {agent.modes[len(found)]}", err=err)
+    _show_progress("", err=err)
+    if is_interrupted():
+        return found
     held = {result.held for result in found}
     proofs.record_result(agent, None, held=True in held and False not in held)
     return found
@@ -352,7 +357,8 @@ def _show(plan: SetupPlan, *, err: bool) -> None:
     last = ""
     for name, text in rows:
         heading = "" if name == last else name
-        print_said(click.style(f"{heading:<8}", bold=True), text, err=err)
+        indent = " " * (len(text) - len(text.lstrip()))
+        print_said(click.style(f"{heading:<8}", bold=True) + indent, text.lstrip(), err=err)
         last = name
     if any(change.record["closed"] for change in plan.changes):
         print_text("If Tenterhook cannot answer, tool calls are refused (on_failure: block).", err=err)
