@@ -84,6 +84,7 @@ class ProjectPlaces:
         self.directory = os.path.normpath(directory)
         self._looked_up = 0  # paths of which git was asked
         self._real: dict[str, str] = {}  # directories to what they are without symbolic links
+        self.shown: dict[tuple[str, ...], str] = {}  # commands with a backslash, as written
         self.finds: list[list[str]] = []  # the words of every `find`, which may tell what `xargs rm` is given
         self.root = project_root(self.directory, self.home)
         self.roots = tuple(dict.fromkeys((self.root, self.directory, *further)))

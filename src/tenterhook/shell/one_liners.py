@@ -55,7 +55,9 @@ _REMOVING = {
     "rmtree": "-rf", "rm_rf": "-rf", "rm_r": "-rf", "remove_tree": "-rf", "remove_entry_secure": "-rf",
     "rmsync": "-rf", "rmdirsync": "-rf", "removesync": "-rf", "rimraf": "-rf", "rimrafsync": "-rf",
     "fs.rm": "-rf", "fs.remove": "-rf", "fs.rmdir": "-rf", "emptydirsync": "-rf", "delete_tree": "-rf",
-    "promises.rm": "-rf", "removeall": "-rf",
+    "promises.rm": "-rf", "removeall": "-rf", "remove_dir": "-rf", "remove_entry": "-rf", "send2trash": "-rf",
+    "deno.remove": "-rf", "deno.removesync": "-rf", "shell.rm": "-rf", "fileutils.remove": "-f", "rm_f": "-f",
+    "remove_file": "-f", "safe_unlink": "-f",
     "unlink": "-f", "unlinksync": "-f", "os.remove": "-f", "file.delete": "-f", "os.unlink": "-f", "rmdir": "-f",
     "fs.unlink": "-f", "removedirs": "-rf", "io.remove": "-f",
 }  # fmt: skip
@@ -100,7 +102,7 @@ _SAVES = r"['\"][wa]b?\+?['\"]|urlretrieve|writeFile|write_bytes"
 _STARTS = r"os\.(?:system|popen|exec\w*|spawn\w*)|subprocess|child_process|execSync|\bsystem\s*[(\"'$]"
 # A connection, and a shell: together they are a remote shell.
 _CONNECTS = (
-    r"\bsocket\b|Socket\b|create_connection|fsockopen|/inet/tcp/|require\(['\"]net['\"]\)|\bnet\.(?:connect|Dial)\b"
+    r"\bsocket\b|Sockets?\b|create_connection|fsockopen|/inet/tcp/|require\(['\"]net['\"]\)|\bnet\.(?:connect|Dial)\b"
     r"|TCPClient"
 )
 _SHELL = (
