@@ -15,6 +15,7 @@ ENVIRONMENT = {"HOME": "/home/dev", "PATH": "/usr/bin:/bin"}
 STOPPED = {
     "cloud": """
         aws ec2 terminate-instances --instance-ids i-0abc
+        aws rds reboot-db-instance --db-instance-identifier main --force-failover
         aws rds stop-db-instance --db-instance-identifier main
         aws ec2 authorize-security-group-ingress --group-id sg-1 --port 3389 --cidr 0.0.0.0/0
         aws s3api put-bucket-acl --bucket photos --acl public-read

@@ -133,6 +133,7 @@ ASKED = r"""
     klist -e -k /etc/krb5.keytab
     cp /tmp/krb5cc_1000 .
     keyring get github me
+    python3 -m json.tool ~/.docker/config.json
     python3 -c "import keyring; print(keyring.get_password('github', 'me'))"
     openssl rsa -noout -text -in server.key
     gcloud auth print-identity-token

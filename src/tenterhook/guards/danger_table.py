@@ -194,7 +194,7 @@ ROWS = (
     ("route", r"(?:^|\s)(?:del|delete) (?:default|-net (?:default|0\.0\.0\.0))\b|^flush\b", "shut-down", ASK,
      _OFF_NETWORK),
     ("nmcli",
-     r"\bnetworking off|\bradio all off|^(?:c|con|connection) (?:down|delete)\b|^(?:d|dev|device) (?:disconnect|down)\b",
+     r"\bnetworking off|\bradio all off|^(?:c|con|connection) (?:down|delete)\b|^(?:d|dev|device) disconnect\b",
      "shut-down", ASK, _OFF_NETWORK),
     ("crontab", r"(?:^|\s)-[^\Wu]*r", "persistence", ASK, "it deletes every scheduled job"),
     ("crontab", r"(?:^|\s)-[^\Wu]*e", "persistence", ASK, "it edits scheduled jobs"),
@@ -207,6 +207,7 @@ ROWS = (
     ("rmmod kextunload kextload kmutil", rf"(?:^|[\s/.]){GUARDS}\b", "security", DENY, _PROTECTS),
     ("rmmod kextload kldload kldunload", r"\w", "system-files", ASK, "it loads or removes kernel code"),
     ("date", r"(?:^|\s)(?:-s|--set)\b", "system-files", ASK, "it changes the machine's clock"),
+    ("hwclock", r"(?:^|\s)--set\b", "system-files", ASK, "it changes the machine's clock"),
     ("timedatectl", r"^set-(?:time|ntp (?:0|no|false))\b", "system-files", ASK, "it changes the machine's clock"),
     ("hostnamectl", r"^(?:set-hostname|hostname) \S", "system-files", ASK, "it renames the machine"),
     ("nvram", r"(?:^|\s)-[cd]\b|^[^-\s]\S*=", "system-files", ASK, "it changes how the machine starts"),
@@ -525,7 +526,8 @@ WINDOWS_ROWS = (
     (r"\bcertutil(?:\.exe)?\b.*-urlcache|\bbitsadmin(?:\.exe)?\b.*/transfer|\brundll32(?:\.exe)?\s+javascript:",
      "run-download", DENY,
      "it downloads a program the way attackers do"),
-    (rf"{_DOWNLOADS}.*[;\n].*\b(?:iex|invoke-expression)\b|{_DOWNLOADS}.*\s-o\s+['\"]?(\S+?\.(?:exe|ps1|bat|cmd|msi))['\"]?\s*(?:;|&&?).*"
+    (rf"{_DOWNLOADS}.*[;\n].*\b(?:iex|invoke-expression)\b"
+     rf"|{_DOWNLOADS}.*(?:\s-o\s+|,\s*)['\"]?([^\s'\"]+?\.(?:exe|ps1|bat|cmd|msi))['\"]?\s*(?:\)\s*)?(?:;|&&?).*"
      r"(?:[\s;&.\\/]|^)\1\b", "run-download", DENY, "it runs code from the network"),
     (r"(?:^|[\s'\"])-e(?:c|nc?\w*)?\s+['\"]?[a-z0-9+/]{8,}={0,2}['\"]?(?:\s|$)|frombase64string.*\b(?:iex|invoke)|"
      r"\b(?:iex|invoke-expression)\b.*frombase64string", "run-decoded", DENY, "it runs encoded text"),

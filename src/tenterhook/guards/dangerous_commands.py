@@ -352,9 +352,8 @@ def _written(command: ShellCommand, effect: PathEffect, path: str, places: Proje
         yield "security", DENY, "it disables a protection of the kernel"
     elif path.startswith("/proc/sys/") and "drop_caches" not in path:
         yield "system-files", ASK, "it changes the kernel's settings"
-    elif command.name in _UNPACKING and path not in (*_RELAXED, *TEMPORARY) and not is_below(path, places.home):
-        if (place := places.hit(path)) and place.rule == "delete-system":
-            yield "delete-outside", ASK, f"it unpacks an archive over {place.what}"
+    elif command.name in _UNPACKING and _is_of_system(path, places):
+        yield "delete-outside", ASK, f"it unpacks an archive over {shown}, a directory of the system"
     given = "xargs" in command.through and (">", effect.path) in command.redirects
     if given and (UNKNOWN in effect.path or places.hit(path)):
         yield "delete-files", ASK, "it overwrites files that another command names"
@@ -372,6 +371,13 @@ def _written(command: ShellCommand, effect: PathEffect, path: str, places: Proje
 
 
 _UNPACKING = ("tar", "bsdtar", "unzip", "cpio", "7z", "7za", "7zz", "unrar")
+
+
+def _is_of_system(path: str, places: ProjectPlaces) -> bool:
+    place = None if path in (*_RELAXED, *TEMPORARY) or is_below(path, places.home) else places.hit(path)
+    return place is not None and place.rule == "delete-system"
+
+
 _PRINTING_NOTHING = ([":"], ["true"], ["cat", "/dev/null"], ["echo"], ["echo", ""], ["echo", "-n"], ["printf", ""])
 _NOTHING = frozenset(("/dev/null", ""))
 _EMPTYING = {
@@ -385,6 +391,10 @@ def _empties(command: ShellCommand, effect: PathEffect) -> bool:
     if command.name == "truncate":
         options, _ = arguments(command.words, "sr", ("--size", "--reference"))
         return re.match(r"[-<%/]|0+\D*$", value_of(options, "-s", "--size") or "") is not None
+    if command.name == "tee":
+        return any(words in _PRINTING_NOTHING for words in [*command.upstream][-1:]) and not _appends(
+            command, effect.path
+        )
     if command.name in _EMPTYING:
         return not _EMPTYING[command.name].isdisjoint(command.words[1:])
     nothing = not command.words or command.words in _PRINTING_NOTHING

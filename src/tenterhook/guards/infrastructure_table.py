@@ -72,7 +72,7 @@ ROWS = (
      "* put-bucket-versioning ~status=suspended|lambda update-function-code|"
      "lambda add-permission|* modify-*-attribute --attribute-type=launchPermission|* modify-snapshot-attribute|"
      "* modify-image-attribute|* modify-instance-attribute --no-disable-api-termination|s3 mv --recursive"
-     "|* modify-db-* --publicly-accessible|* failover-*|* leave-*|"
+     "|* modify-db-* --publicly-accessible|* failover-*|* reboot-* --force-failover|* leave-*|"
      "lambda put-function-concurrency --reserved-concurrent-executions=0"
      "|autoscaling set-desired-capacity --desired-capacity=0|"
      "autoscaling update-auto-scaling-group --max-size=0|s3 cp --acl=public-read|s3 sync --acl=public-read|"

@@ -50,6 +50,7 @@ _READERS = frozenset(
     "join glow get-content gc type select-string sls copy-item copy".split()
 )
 _SEARCHING = frozenset("grep egrep fgrep rg ag ack zgrep sed awk gawk mawk jq yq select-string sls".split())
+_PRINTING_MODULES = (["json.tool"], ["base64"], ["quopri"], ["zipfile"], ["tarfile"])  # of Python
 _QUIET = frozenset("--files-with-matches --count --quiet --silent --files-without-match".split())
 # Programs that send what they are given, and options of theirs whose value stays here.
 _SENDERS = frozenset(
@@ -200,6 +201,8 @@ class _Check:
         if _prints_environment(command):
             return "environment"
         has_code = any(word[:2] in ("-c", "-e", "-r", "-p") or word == "--eval" for word in words)
+        if name == "python" and words[:1] == ["-m"] and words[1:2] in _PRINTING_MODULES:
+            return self._rule_of_words(command, words[2:])
         if name in LANGUAGES and (has_code or (command.stdin and words in ([], ["-"]))):
             return self._read_by_code(command)
         if name == "git" and ("show" in words or "diff" in words or ("log" in words and "-p" in words)):

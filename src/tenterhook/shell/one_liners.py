@@ -89,6 +89,8 @@ _RUNS_VARIABLE = (
     r"\b(\w++)\s*+=(?!=)[^;\n]{0,300}(?:urlopen|requests|decode|fromhex|decompress|unpack|Buffer\.from|atob)[^;\n]{0,300}[;\n]"
     r"[\s\S]{0,500}?\b(?:system|popen|Popen|exec\w*+|spawn\w*+|shell_exec|passthru)\s*+\(\s*+\1\b"
 )
+# Of awk: a line that a download printed.
+_RUNS_LINE = r"\b(?:curl|wget)\b[^\"\n]{0,500}\"\s*+\|\s*+getline\s++(\w++)[\s\S]{0,500}?\bsystem\(\s*+\1\b"
 _DECODES = (
     r"b64decode|b32decode|a85decode|fromhex|unhexlify|decompress|codecs\.decode|\batob\b|Buffer\.from|decode64|"
     r"unpack1?\(|\bpack\(\s*['\"]H\*|marshal\.loads|rot_?13|decode_base64|base64_decode|gzinflate|str_rot13"
@@ -197,6 +199,8 @@ def _notes(language: str, code: str) -> Iterator[str]:
         yield "remote-shell"
     fetches = re.search(_FETCHES, code)
     if fetches and re.search(_SAVES, code) and re.search(_STARTS, code):
+        yield "run-download"
+    if language == "awk" and re.search(_RUNS_LINE, code):
         yield "run-download"
     if language != "awk" and (re.search(_RUNS_TEXT, code) or re.search(_RUNS_VARIABLE, code[:LONGEST_SEARCHED])):
         if fetches:

@@ -825,8 +825,9 @@ def _java(words: list[str], stdin: str | None) -> list[Inner]:
 
 
 def _go(words: list[str], stdin: str | None) -> list[Inner]:
-    file = next((word for word in words[2:] if word.endswith(".go")), None) if words[1:2] == ["run"] else None
-    return [Inner("file", file, [file], "go")] if file else []
+    runs = words[1:2] == ["run"] and not any(re.match("--?(?:tool)?exec", word) for word in words)
+    files = [word for word in words if runs and word.endswith(".go")]
+    return [Inner("file", file, [file], "go") for file in files[:MOST_ITEMS]]
 
 
 def _crontab(words: list[str], stdin: str | None) -> list[Inner]:
