@@ -163,6 +163,14 @@ def test_the_file_that_is_shown_is_the_one_that_is_written(
     assert shown.display["path"] == shown.path
 
 
+@pytest.mark.parametrize("name", ["\ud800", "~\ud800"])
+def test_a_path_that_cannot_be_encoded_is_resolved_as_programs_would_write_it(project: Path, name: str) -> None:
+    (project / "link").symlink_to("/etc")
+    assert call(project, file_path=f"{name}/../link/hosts").path == "/etc/hosts"
+    assert call(project, file_path=f"link/{name}").path == f"/etc/{name[:-1]}?"
+    assert call(project, "Shell", command="ls", workdir=f"{name}/../link").directory == "/etc"
+
+
 @pytest.mark.parametrize("path", [None, 5, "", ["a"], "a\0b"])
 def test_a_path_that_is_none_is_shown_as_it_was_given(project: Path, path: Any) -> None:
     shown = call(project, file_path=path, content="x")

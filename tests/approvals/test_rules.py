@@ -129,6 +129,16 @@ def test_a_directory_is_it_or_below_it(tmp_path: Path, home: Path) -> None:
     assert answer(call("ls", work_dir=str(home)), Rule("approve", directory="~/work")) is None
 
 
+@pytest.mark.parametrize("name", ["\ud800", "\0"])
+def test_a_directory_that_no_file_system_can_have_does_not_end_the_search(name: str) -> None:
+    """It is in JSON that a model writes; a denial must not be lost with it."""
+    given = {"command": "make", "workdir": f"/usr/{name}"}
+    denials = [Rule("deny", directory=f"/etc/{name}"), Rule("deny", directory="/usr")]
+    assert answer(call(given, work_dir="/usr/lib"), *denials) == "deny"
+    assert answer(call("make", work_dir=f"/usr/{name}"), *denials) == "deny"
+    assert answer(call(given, work_dir="/etc"), Rule("approve", directory="/usr")) is None
+
+
 # ------------------------------------------------------------------ what an approval covers
 
 

@@ -15,9 +15,11 @@ ENVIRONMENT = {"HOME": "/home/dev", "PATH": "/usr/bin:/bin"}
 STOPPED = {
     "cloud": """
         aws ec2 terminate-instances --instance-ids i-0abc
+        aws rds reboot-db-instance --db-instance-identifier main --force-failover
         aws rds stop-db-instance --db-instance-identifier main
         aws ec2 authorize-security-group-ingress --group-id sg-1 --port 3389 --cidr 0.0.0.0/0
         aws s3api put-bucket-acl --bucket photos --acl public-read
+        aws s3api put-bucket-versioning --bucket photos --versioning-configuration Status=Suspended
         gcloud compute instances stop web
         gcloud compute firewall-rules create open --allow=tcp --source-ranges=0.0.0.0/0
         az vm deallocate -g web -n vm-1
@@ -200,6 +202,12 @@ STOPPED = {
         mongosh "mongodb://db/shop" --eval 'db.users.deleteMany({})'
         mongo shop --eval "db.orders.drop()"
         mongorestore --drop dump/
+        elasticdump --input=new.json --output=http://search.example:9200/shop --deleteIndex
+        cypher-shell -a neo4j://graph.example 'MATCH (n:User) DETACH DELETE n'
+        snow object drop database SALES
+        databricks clusters permanent-delete --cluster-id 12
+        couchdb-cli delete db sales
+        meilisearch-cli index delete films
         redis-cli -h cache.internal flushall
         redis-cli -n 3 FLUSHDB
         redis-cli --scan --pattern 'sess:*' | xargs redis-cli del

@@ -124,10 +124,10 @@ def test_a_bridge_that_was_moved_is_found_again_and_that_is_said_once(home: Path
     assert second.stderr == ""
     assert log(home) == []
     end_of_the_agent()
-    assert "that of" in doctor("claude-code")
+    assert "answers instead" in doctor("claude-code")
     before = (state(home) / "installed/claude-code.json").read_text()
     assert "/gone/tenterhook" not in before  # what install wrote down is as it was
-    assert "that of" not in doctor("claude-code", "--fix")
+    assert "answers instead" not in doctor("claude-code", "--fix")
     assert "/gone/tenterhook" not in (state(home) / "launcher.sh").read_text()
 
 

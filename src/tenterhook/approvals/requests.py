@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from ..basics import light_json
+from ..basics import light_json, places
 from ..basics.digests import sha256
 from ..basics.named_tuples import NamedTuple
 from ..events import DIRECTORY_KEYS, mcp_names, tool_names
@@ -209,7 +209,7 @@ def content_hash(tool_name: str, tool_input: Any, work_dir: str) -> str:
 
 def resolved(work_dir: str, path: str) -> str:
     """Return the file that tools open for a path, so that the file shown and approved is the one written."""
-    return os.path.realpath(os.path.join(work_dir, os.path.expanduser(path)))
+    return places.real_path(os.path.join(work_dir, os.path.expanduser(places.encodable(path))))
 
 
 def _is_limit(value: Any) -> bool:

@@ -247,7 +247,7 @@ def _path_forms(path: str, call: Call) -> list[str]:
     if "\0" in path or len(path) > _LONGEST_PATH:
         return []
     path = resolved(call.work_dir, path)
-    return [path, os.path.relpath(path, os.path.realpath(call.work_dir))]
+    return [path, os.path.relpath(path, places.real_path(call.work_dir))]
 
 
 def _entries(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

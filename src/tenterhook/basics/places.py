@@ -75,14 +75,23 @@ def _xdg(variable: str, default: str) -> str:
 
 def is_inside(path: str, directory: str) -> bool:
     """Whether a path is a directory or in it, symbolic links resolved."""
-    path, directory = os.path.realpath(path), os.path.realpath(directory)
+    path, directory = real_path(path), real_path(directory)
     return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+def encodable(path: str) -> str:
+    """Return a path as a file name: lone surrogates, which a model can write in JSON, are replaced."""
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return path.encode("utf-8", "replace").decode()
+    return path
 
 
 def real_path(path: str) -> str:
     """Return a path with its symbolic links resolved; if that fails, only normalized."""
     try:
-        return os.path.realpath(path)
+        return os.path.realpath(encodable(path))
     except (OSError, ValueError):  # a link that only another account can read; not a path of a file system
         return os.path.normpath(path)
 

@@ -221,7 +221,7 @@ def protected(path: str, removes: bool, known: ProtectedPlaces | None, matches: 
     `removes`: the change removes a directory with its content. `matches` compares a pattern with a name, for a path
     with patterns. Without `known`, only names that are protected in every directory count.
     """
-    path = _encodable(path)
+    path = places.encodable(path.partition("\0")[0])  # as a system call would get it
     if not path:
         return None
     for each in dict.fromkeys((os.path.normpath(path), places.real_path(path))):
@@ -229,16 +229,6 @@ def protected(path: str, removes: bool, known: ProtectedPlaces | None, matches: 
         if what:
             return what
     return _by_file(path, known) if known and not matches else None
-
-
-def _encodable(path: str) -> str:
-    """Return a path as a system call would get it: up to a NUL, and without lone surrogates."""
-    path = path.partition("\0")[0]
-    try:
-        os.fsencode(path)
-    except UnicodeEncodeError:
-        return path.encode("utf-8", "replace").decode()
-    return path
 
 
 SECRETS = "Tenterhook's credentials"

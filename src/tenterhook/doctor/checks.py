@@ -213,7 +213,7 @@ def _answers(agent: Agent, record: dict[str, Any], project: str | None) -> Itera
     launcher.forget_fallback()
     yield from _asked(commands, remedy)
     if instead := launcher.fallback():
-        yield note(f"Tenterhook is no longer where it was installed; the one of {instead} answers", remedy)
+        yield note(f"Tenterhook is no longer where it was installed; {instead} answers instead", remedy)
 
 
 def _asked(commands: Sequence[Sequence[str]], remedy: str) -> Iterator[Finding]:

@@ -77,7 +77,8 @@ _FILE_SYSTEMS = "ext2 ext3 ext4 xfs btrfs vfat fat ntfs f2fs exfat minix cramfs 
 ROWS = (
     # disks
     (" ".join(f"mkfs.{kind}" for kind in _FILE_SYSTEMS), "DEVICE", "disk", DENY, "it creates a new file system there"),
-    ("mkfs mke2fs mkswap mkdosfs newfs newfs_hfs", "DEVICE", "disk", DENY, "it creates a new file system there"),
+    ("mkfs mke2fs mkswap mkdosfs newfs newfs_hfs newfs_apfs newfs_exfat newfs_msdos newfs_udf", "DEVICE", "disk", DENY,
+     "it creates a new file system there"),
     ("wipefs", r"^(?!.*(?:^|\s)-\w*n)(?=.*DEVICE)(?=.*(?:^|\s)(?:-\w*[ao]|--all|--offset))", "disk", DENY,
      "it erases what is there"),
     ("dc3dd dcfldd", r"\b(?:wipe|of|hof)=DEVICE", "disk", DENY, "it overwrites the disk"),
@@ -119,6 +120,8 @@ ROWS = (
     ("groupdel", r"\w", "system-files", ASK, "it deletes a group"),
     ("useradd usermod adduser", r"(?:-u|--uid)[= ]?0\b", "system-files", DENY, "it creates another root account"),
     ("usermod gpasswd groupmems", r"\b(?:sudo|wheel|root|admin)\b", "system-files", DENY, _ROOTS),
+    ("nsenter", r"(?:^|\s)(?:-\w*t|--target|-\w*a|--all)\b", "permissions", ASK,
+     "it runs with the rights of another process"),
     ("dscl", r"(?i)-(?:append|merge|create) /Groups/(?:admin|wheel)\b", "system-files", DENY, _ROOTS),
     ("dseditgroup", r"^(?=.*-a )(?=.*\b(?:admin|wheel)$)", "system-files", DENY, _ROOTS),
     ("sysadminctl", r"(?i)-addUser\b.*-admin\b", "system-files", DENY, _ROOTS),
@@ -160,6 +163,9 @@ ROWS = (
     ("systemctl", r"(?:^|\s)(?:stop|disable|mask|kill)(?=\s|$)(?!.*--user|.*--signal[= ]help)", "services", ASK,
      _SERVICE_ENDS),
     ("systemctl", r"(?:^|\s)(?:enable|reenable|link|edit)(?=\s|$)", "persistence", ASK, _BY_ITSELF),
+    ("loginctl", r"^enable-linger\b", "persistence", ASK, _BY_ITSELF),
+    ("npm pnpm yarn", r"^(?:config )?set script-shell[ =]", "persistence", ASK,
+     "it runs with every script of every project"),
     ("systemd-run", r"(?:^|\s)--(?:on-\w+|timer-property)", "persistence", ASK, _BY_ITSELF),
     ("service rc-service", rf"^{GUARDS} stop", "security", DENY, _PROTECTS),
     ("service rc-service", r"^\S+ (?:stop|disable)\b", "services", ASK, _SERVICE_ENDS),
@@ -185,7 +191,11 @@ ROWS = (
     ("ip", r"\blink set (?:dev )?(?!lo\b)\S+ down|\broute (?:flush|del default)|\baddr flush", "shut-down", ASK,
      _OFF_NETWORK),
     ("ifconfig", r"^(?!lo)\w+ down", "shut-down", ASK, _OFF_NETWORK),
-    ("nmcli", r"\bnetworking off|\bradio all off", "shut-down", ASK, _OFF_NETWORK),
+    ("route", r"(?:^|\s)(?:del|delete) (?:default|-net (?:default|0\.0\.0\.0))\b|^flush\b", "shut-down", ASK,
+     _OFF_NETWORK),
+    ("nmcli",
+     r"\bnetworking off|\bradio all off|^(?:c|con|connection) (?:down|delete)\b|^(?:d|dev|device) disconnect\b",
+     "shut-down", ASK, _OFF_NETWORK),
     ("crontab", r"(?:^|\s)-[^\Wu]*r", "persistence", ASK, "it deletes every scheduled job"),
     ("crontab", r"(?:^|\s)-[^\Wu]*e", "persistence", ASK, "it edits scheduled jobs"),
     ("crontab", r"^(?:-u ?\S+ )?(?!-\w)\S|^ <<<", "persistence", ASK, "it replaces every scheduled job"),
@@ -197,6 +207,7 @@ ROWS = (
     ("rmmod kextunload kextload kmutil", rf"(?:^|[\s/.]){GUARDS}\b", "security", DENY, _PROTECTS),
     ("rmmod kextload kldload kldunload", r"\w", "system-files", ASK, "it loads or removes kernel code"),
     ("date", r"(?:^|\s)(?:-s|--set)\b", "system-files", ASK, "it changes the machine's clock"),
+    ("hwclock", r"(?:^|\s)--set\b", "system-files", ASK, "it changes the machine's clock"),
     ("timedatectl", r"^set-(?:time|ntp (?:0|no|false))\b", "system-files", ASK, "it changes the machine's clock"),
     ("hostnamectl", r"^(?:set-hostname|hostname) \S", "system-files", ASK, "it renames the machine"),
     ("nvram", r"(?:^|\s)-[cd]\b|^[^-\s]\S*=", "system-files", ASK, "it changes how the machine starts"),
@@ -208,7 +219,7 @@ ROWS = (
     ("grub-mkconfig grub2-mkconfig", r"(?:^|\s)(?:-o|--output)\b", "system-files", ASK, _STARTS),
     ("bootctl", r"(?:^|\s)(?:install|update|remove|set-\w+)\b", "system-files", ASK, _STARTS),
     ("bless", r"--(?:setBoot|mount)", "system-files", ASK, _STARTS),
-    ("pmset", r"^(?!-g\b).*\S", "system-files", ASK, "it changes when the machine sleeps"),
+    ("pmset", r"^(?!-g\b|displaysleepnow).*\S", "system-files", ASK, "it changes when the machine sleeps"),
     ("scutil", r"^--set\b", "system-files", ASK, "it renames the machine"),
     ("systemsetup", r"^-set", "system-files", ASK, "it changes a setting of the system"),
     ("swapoff", r"(?:^|\s)-a\b", "system-files", ASK, "programs may run out of memory"),
@@ -346,6 +357,8 @@ ROWS = (
     # connections
     (_SHELLS, r"| (?:^|\| )(?:(?:ncat|telnet|fetch|dig|drill|host|nslookup) |openssl .*s_client\b).*\| ",
      "remote-shell", DENY, "its input comes over the network"),
+    (_SHELLS, r"| (?:^|\| )ssh .*\| \S+(?: -[eilx]+)*(?: -s\b.*)?$", "run-download", DENY,
+     "it runs code from another machine"),
     (_NETCATS, r"(?:^|\s)(?:-\w*[ec] ?|--(?:sh-)?exec[= ])\S*sh", "remote-shell", DENY,
      "it gives a shell to the remote end"),
     (f"{_NETCATS} telnet", _FROM_SHELL, "remote-shell", DENY, "it sends a shell's output over the network"),
@@ -362,6 +375,7 @@ ROWS = (
      r"|--cap-add[= ](?:ALL|SYS_ADMIN|SYS_PTRACE|SYS_MODULE)\b|--security-opt[= ]\S*unconfined)", "permissions", ASK,
      "the container has rights over the whole machine"),
     ("zmodload", r"zsh/net/tcp", "remote-shell", DENY, "it lets a shell connect to the network"),
+    ("socket", r"(?:^|\s)-\w*p \S*sh\b", "remote-shell", DENY, "it gives a shell to the remote end"),
     ("xterm", r"-display \S*\d+\.\d+\.\d+\.\d+:\d", "remote-shell", DENY, "it gives a shell to the remote end"),
     ("defaults", r"(?i)^write .*com\.apple\.loginwindow \w*Hook\b", "persistence", ASK, _BY_ITSELF),
     ("altool xcrun", r"--upload-(?:app|package)\b", "publish", ASK, _OTHERS_GET_IT),
@@ -512,7 +526,10 @@ WINDOWS_ROWS = (
     (r"\bcertutil(?:\.exe)?\b.*-urlcache|\bbitsadmin(?:\.exe)?\b.*/transfer|\brundll32(?:\.exe)?\s+javascript:",
      "run-download", DENY,
      "it downloads a program the way attackers do"),
-    (r"(?:^|\s)-e(?:c|nc?\w*)?\s+['\"]?[a-z0-9+/]{8,}={0,2}['\"]?(?:\s|$)|frombase64string.*\b(?:iex|invoke)|"
+    (rf"{_DOWNLOADS}.*[;\n].*\b(?:iex|invoke-expression)\b"
+     rf"|{_DOWNLOADS}.*(?:\s-o\s+|,\s*)['\"]?([^\s'\"]+?\.(?:exe|ps1|bat|cmd|msi))['\"]?\s*(?:\)\s*)?(?:;|&&?).*"
+     r"(?:[\s;&.\\/]|^)\1\b", "run-download", DENY, "it runs code from the network"),
+    (r"(?:^|[\s'\"])-e(?:c|nc?\w*)?\s+['\"]?[a-z0-9+/]{8,}={0,2}['\"]?(?:\s|$)|frombase64string.*\b(?:iex|invoke)|"
      r"\b(?:iex|invoke-expression)\b.*frombase64string", "run-decoded", DENY, "it runs encoded text"),
     (r"net\.sockets\.tcp(?:client|listener).*\b(?:iex|invoke-expression|cmd|powershell|start-process)\b",
      "remote-shell", DENY,
@@ -528,6 +545,10 @@ WINDOWS_ROWS = (
      "traces", DENY, "it deletes the system's log"),
     (r"\blocalgroup\s+['\"]?admin\w*['\"]?.*/add|add-localgroupmember\b.*admin", "system-files", DENY,
      "it gives an account an administrator's rights"),
+    (r"\btakeown\b.*\s/r\b|\bicacls\b.*/(?:grant|reset|setowner)\b.*\s/t\b", "permissions", DENY,
+     "it changes the permissions of everything in a directory"),
+    (r"\bwsl(?:\.exe)?\s+--unregister\b", "disk", DENY, "it deletes a Linux system and the files in it"),
+    (r"\bbcdedit(?:\.exe)?\s+/(?:set|delete\w*|default|import)\b", "system-files", ASK, _STARTS),
     (r"\bnet\s+user\b.*/(?:add|delete|active:no)|\b(?:new|remove|disable|set)-localuser\b", "system-files", ASK,
      "it changes accounts"),
     (r"\badvfirewall\s+firewall\s+(?:add|delete|set)\b|\b(?:new|remove|set|disable)-netfirewallrule\b", "security",
@@ -547,7 +568,7 @@ WINDOWS_ROWS = (
 _WINDOWS = frozenset(
     "powershell pwsh cmd remove-item ri del erase rd rmdir format cipher diskpart vssadmin wmic wbadmin bcdedit iex "
     "certutil bitsadmin rundll32 netsh sc net robocopy msiexec taskkill schtasks reg wevtutil auditpol "
-    "fsutil irm iwr".split()
+    "fsutil irm iwr takeown icacls wsl".split()
 )
 
 BY_PROGRAM = by_program(ROWS)

@@ -12,7 +12,7 @@ from ..shell.programs import SHELLS, Find, arguments, git_options, has, program,
 from ..shell.syntax import PATTERNS, STAR, UNKNOWN, UNKNOWNS, decoded
 from ..shell.words import pattern_matches
 from . import danger_table
-from .calls import ASK, DENY, GuardFinding, judged, read
+from .calls import ASK, DENY, GuardFinding, is_below, judged, read
 from .danger_table import SETS_OWNER, found, matches
 from .project_places import GENERATED, TEMPORARY, ProjectPlaces, is_catch_all
 
@@ -136,6 +136,7 @@ def dangers(call: GuardedCall, line: str | list[str]) -> Iterator[GuardFinding]:
     reading = read(line, directory, environment if "TMPDIR" in str(line) else call.environment)  # shared if possible
     places = ProjectPlaces(directory, environment, call.directories())
     places.finds = [each.words for each in reading.commands if each.name == "find"]
+    places.shown = {tuple(each.words): each.shown for each in reading.commands if "\\" in each.shown}
     for command in reading.commands:
         for rule, decision, why in _of_command(command, places):
             yield GuardFinding(rule, decision, command.shown, why + _if_unset(command), command.span)
@@ -199,7 +200,7 @@ def _of_command(command: ShellCommand, places: ProjectPlaces) -> Found:
     if not is_text and (
         is_of_windows or ("\\" in command.shown and re.search(r"\s['\"]?(?:[A-Za-z]:|%\w+%)\\", command.shown))
     ):
-        yield from danger_table.of_windows(_as_written(command))
+        yield from danger_table.of_windows(_as_written(command, places))
     if command.words[0].startswith("/etc/init.d/") and "stop" in command.words:
         yield "services", ASK, "it stops a service of this machine"
     # `$(which python || which python3)` reads as what both print
@@ -266,7 +267,7 @@ _HOME = r"(?:/root|/home/[^/]+|/Users/[^/]+)"
 _PERSISTENT = (
     r"/etc/(?:profile(?:\.d/.*)?|bash\.?bashrc|bashrc|zsh/.*|zshrc|zprofile|zshenv|csh\.\w+|crontab|anacrontab"
     r"|cron\.[a-z]+/.*|modules|emond\.d/.*|periodic/.*|ssh/sshd_config\.d/.*|environment|rc\.local|init\.d/.*|systemd/.*"
-    r"|xdg/autostart/.*|rc\.common|rc\.d/.*|modules-load\.d/.*|udev/.*|launchd\.conf|update-motd\.d/.*|apt/apt\.conf\.d/.*)"
+    r"|xdg/autostart/.*|rc\.common|rc[0-6S]?\.d/.*|modules-load\.d/.*|udev/.*|launchd\.conf|update-motd\.d/.*|apt/apt\.conf\.d/.*)"
     rf"|{_HOME}/\.(?:(?:ba|z|k|c|tc|mk|)shrc|(?:vim|ex|screen|input|npm|xinit|python|irb|pry|curl|wget|nano|mail|lynx|yarn)rc|bash_\w+|profile|profile\.d/.*|zprofile|zshenv|zlog\w+|aliases|emacs(?:\.d/.*)?|n?vim/.*|tmux\.conf|gdbinit"
     r"|gitconfig|pam_environment|ssh/config|ssh/authorized_keys2?|xprofile|xsession|config/(?:autostart|systemd/user|fish(?!/completions)|n?vim|git)/.*"
     r"|local/lib/.*\.pth|config/environment\.d/.*|bin/.*|local/bin/(?:sudo|ls|git|ssh|python3?|cat|su)"
@@ -351,6 +352,8 @@ def _written(command: ShellCommand, effect: PathEffect, path: str, places: Proje
         yield "security", DENY, "it disables a protection of the kernel"
     elif path.startswith("/proc/sys/") and "drop_caches" not in path:
         yield "system-files", ASK, "it changes the kernel's settings"
+    elif command.name in _UNPACKING and _is_of_system(path, places):
+        yield "delete-outside", ASK, f"it unpacks an archive over {shown}, a directory of the system"
     given = "xargs" in command.through and (">", effect.path) in command.redirects
     if given and (UNKNOWN in effect.path or places.hit(path)):
         yield "delete-files", ASK, "it overwrites files that another command names"
@@ -367,6 +370,14 @@ def _written(command: ShellCommand, effect: PathEffect, path: str, places: Proje
         yield "delete-files", ASK, f"it empties {shown}"
 
 
+_UNPACKING = ("tar", "bsdtar", "unzip", "cpio", "7z", "7za", "7zz", "unrar")
+
+
+def _is_of_system(path: str, places: ProjectPlaces) -> bool:
+    place = None if path in (*_RELAXED, *TEMPORARY) or is_below(path, places.home) else places.hit(path)
+    return place is not None and place.rule == "delete-system"
+
+
 _PRINTING_NOTHING = ([":"], ["true"], ["cat", "/dev/null"], ["echo"], ["echo", ""], ["echo", "-n"], ["printf", ""])
 _NOTHING = frozenset(("/dev/null", ""))
 _EMPTYING = {
@@ -380,6 +391,10 @@ def _empties(command: ShellCommand, effect: PathEffect) -> bool:
     if command.name == "truncate":
         options, _ = arguments(command.words, "sr", ("--size", "--reference"))
         return re.match(r"[-<%/]|0+\D*$", value_of(options, "-s", "--size") or "") is not None
+    if command.name == "tee":
+        return any(words in _PRINTING_NOTHING for words in [*command.upstream][-1:]) and not _appends(
+            command, effect.path
+        )
     if command.name in _EMPTYING:
         return not _EMPTYING[command.name].isdisjoint(command.words[1:])
     nothing = not command.words or command.words in _PRINTING_NOTHING
@@ -613,10 +628,12 @@ def _git(command: ShellCommand, places: ProjectPlaces) -> Found:
         yield rule, ASK, why
 
 
-def _as_written(command: ShellCommand) -> str:
+def _as_written(command: ShellCommand, places: ProjectPlaces) -> str:
     """Return a Windows command, and those whose output it reads, as text."""
-    shown = command.shown if command.name.lower() not in ("powershell", "pwsh", "cmd") else " ".join(command.words)
-    return " | ".join([*(" ".join(words) for words in command.upstream), shown])
+    shown = command.shown
+    if command.name.lower() in ("powershell", "pwsh", "cmd"):  # a shell around it would have expanded `$env:…`
+        shown = f"{' '.join(command.words)} {shown}"
+    return " | ".join([*(places.shown.get(tuple(words), " ".join(words)) for words in command.upstream), shown])
 
 
 def _unknown_program(command: ShellCommand, places: ProjectPlaces) -> Found:

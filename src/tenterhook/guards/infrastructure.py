@@ -45,7 +45,7 @@ _NO_EFFECT = (
     r"(?:=(?!none|false).*)?"
 )
 _SWITCHES = frozenset("--debug --verbose --quiet --yes --force --json --all --assume-yes -v -q -y -d -D -f".split())
-_BEFORE_VERB = ("batch", "bulk", "force", "admin")  # batch-delete-image
+_BEFORE_VERB = ("batch", "bulk", "force", "admin", "permanent")  # batch-delete-image
 MOST = 500  # words of a command that are checked
 LONGEST_STATEMENT = 2_000
 LONGEST = 20_000  # characters of SQL, or of an argument
@@ -54,7 +54,7 @@ _DEPTH = 6  # words that may be subcommands
 _STATEMENT = (
     r"(?is)(?:drop|truncate|purge\s+binary|reset\s+master|detach\s+database)\b|alter\s+\w+\s+\S+\s+(?:drop|delete)\b"
     r"|delete\s+from\s+\S+(?:\s+(?:using|limit|order)\b(?!.*\bwhere\b).*|\s+where\s+(?:true|1\b|'?1'?\s*=\s*'?1).*)?$"
-    r"|update\s+\S+\s+set\b(?!.*\bwhere\b)|with\b.*\bdelete\s+from\b(?!.*\bwhere\b)|revoke\b|grant\s+all\b|alter\s+(?:user|role|login)\b.*\b(?:password|superuser|identified)\b|db2\s+drop\b|flush(?:all|db)\b"
+    r"|update\s+\S+\s+set\b(?!.*\bwhere\b)|with\b.*\bdelete\s+from\b(?!.*\bwhere\b)|revoke\b|grant\s+all\b|alter\s+(?:user|role|login)\b.*\b(?:password|superuser|identified)\b|db2\s+drop\b|flush(?:all|db)\b|(?:optional\s+)?match\b.*\bdelete\b"
 )
 _SHELL_CODE = (
     r"\b(?:dropDatabase|dropUser|dropAllUsers|dropIndexes|dropRole|shutdownServer|_drop|_truncate)\s*\("
@@ -228,6 +228,8 @@ def _deletes(path: list[str]) -> bool:
         first, last = parts[0].lower(), parts[-1].lower()
         if first in VERBS or (last in VERBS and first not in API_VERBS):
             return True
+        if first not in API_VERBS and not {"delete", "destroy", "purge"}.isdisjoint(map(str.lower, parts)):
+            return True  # apiAccessDeleteKeys
         if first in _BEFORE_VERB and parts[1:2] and parts[1].lower() in VERBS:
             return True
         if word in OTHER_VERBS or first in API_VERBS:

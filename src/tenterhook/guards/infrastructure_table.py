@@ -68,10 +68,11 @@ ROWS = (
      "route53 change-resource-record-sets|dynamodb * <delete>|* cancel-*|* stop-*|"
      "* authorize-security-group-*|* revoke-security-group-*|* put-bucket-policy|* put-key-policy"
      "|* put-resource-policy|* set-repository-policy|* put-public-access-block|"
-     "* put-bucket-acl|* put-object-acl|* put-bucket-website|* put-bucket-lifecycle*|lambda update-function-code|"
+     "* put-bucket-acl|* put-object-acl|* put-bucket-website|* put-bucket-lifecycle*|"
+     "* put-bucket-versioning ~status=suspended|lambda update-function-code|"
      "lambda add-permission|* modify-*-attribute --attribute-type=launchPermission|* modify-snapshot-attribute|"
      "* modify-image-attribute|* modify-instance-attribute --no-disable-api-termination|s3 mv --recursive"
-     "|* modify-db-* --publicly-accessible|* failover-*|* leave-*|"
+     "|* modify-db-* --publicly-accessible|* failover-*|* reboot-* --force-failover|* leave-*|"
      "lambda put-function-concurrency --reserved-concurrent-executions=0"
      "|autoscaling set-desired-capacity --desired-capacity=0|"
      "autoscaling update-auto-scaling-group --max-size=0|s3 cp --acl=public-read|s3 sync --acl=public-read|"
@@ -208,7 +209,7 @@ ROWS = (
     ("psql pgcli mysql mariadb mycli sqlite3 sqlite litecli duckdb usql mongosh mongo cqlsh "
      "clickhouse clickhouse-client sqlcmd mssql-cli snowsql snow bq trino presto beeline hive "
      "invoke-sqlcmd impala-shell spark-sql cockroach sqlplus isql db2 isql-fb vsql rqlite influx arangosh "
-     "couchbase cbq surreal ksql questdb turso edgedb gel osqueryi tsql ysqlsh ycqlsh iredis dolt",
+     "couchbase cypher-shell cbq surreal ksql questdb turso edgedb gel osqueryi tsql ysqlsh ycqlsh iredis dolt",
      "<sql>|<named>", ASK, "database"),
     ("redis-cli valkey-cli keydb-cli iredis",
      "~flushall|~flushdb|~del|~unlink|~shutdown|~swapdb|cluster reset|cluster forget|script flush|"
@@ -218,15 +219,16 @@ ROWS = (
     ("influx couchbase-cli cockroach dolt surreal mongocli atlas nodetool solr pscale planetscale "
      "neonctl neon turso xata upstash algolia typesense meilisearch weaviate qdrant "
      "opensearch-cli ccloud confluent aiven avn tidb-cloud ticloud scylla-manager sctool pinecone "
-     "edgedb gel",
+     "edgedb gel databricks snow meilisearch-cli couchdb-cli",
      "**", ASK, "database"),
     ("nodetool", "assassinate|removenode|scrub|clearsnapshot", ASK, "database"),
     ("dropdb dropuser pg_resetwal pg_dropcluster", "", ASK, "database"),
     ("pg_restore", "--clean|-c", ASK, "database"),
     ("mongorestore", "--drop", ASK, "database"),
+    ("elasticdump multielasticdump", "--deleteIndex|--delete", ASK, "database"),
     ("initdb pg_ctl", "stop -m=immediate|destroy", ASK, "database"),
     ("gitlab-rake gitlab-ctl gitlab-backup",
-     "~gitlab:backup:restore|restore|cleanse|uninstall|~gitlab:setup", ASK, "database"),
+     "~gitlab:backup:restore|~dry_run=false|restore|cleanse|uninstall|~gitlab:setup", ASK, "database"),
     ("rails rake",
      "~db:drop|~db:reset|~db:purge|~db:migrate:reset|~db:schema:load|~db:structure:load|"
      "~db:drop:all|~db:truncate_all|~db:seed:replant|~db:setup", ASK, "database"),
@@ -314,7 +316,7 @@ ROWS = (
     ("kopia", "snapshot expire|maintenance run", ASK, "backup"),
     ("velero", "backup delete|restore delete|schedule delete|backup-location delete|uninstall", DENY, "backup"),
     ("velero", "**", ASK, "backup"),
-    ("duplicity duplicati duplicati-cli", "remove-all-but-n-full|remove-older-than|cleanup", ASK, "backup"),
+    ("duplicity duplicati duplicati-cli", "remove-all-but-n-full|remove-older-than|cleanup|**", ASK, "backup"),
     ("tarsnap", "-d|--nuke", DENY, "backup"),
     ("timeshift", "--delete|--delete-all", DENY, "backup"),
     ("tmutil", "delete|deletelocalsnapshots|disable|thinlocalsnapshots|disablelocal|removedestination", DENY, "backup"),

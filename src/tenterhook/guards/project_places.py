@@ -84,6 +84,7 @@ class ProjectPlaces:
         self.directory = os.path.normpath(directory)
         self._looked_up = 0  # paths that were compared with git's index
         self._real: dict[str, str] = {}  # the real path of each directory
+        self.shown: dict[tuple[str, ...], str] = {}  # commands with a backslash, as written
         self.finds: list[list[str]] = []  # the words of each `find`, which may feed `xargs rm`
         self.root = project_root(self.directory, self.home)
         self.roots = tuple(dict.fromkeys((self.root, self.directory, *further)))

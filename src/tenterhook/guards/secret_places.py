@@ -130,7 +130,7 @@ STORES = (
     ("wg", r"^showconf\b|^show \S+ private-key"),
     ("getent", r"^g?shadow\b"),
     ("openssl", r"^pkcs12\b(?=.* -in\b)(?!.* -nokeys\b)|^(?:rsa|ec|pkey|pkcs8)\b(?!.* -(?:pubout|pubin"
-     r"|check)\b)(?=.* -in\b)"),
+     r"|check)\b)(?!(?=.* -noout\b)(?!.* -text\b))(?=.* -in\b)"),
     ("ibmcloud", r"^iam (?:oauth-tokens|api-key-create)"),
     ("cf", r"^(?:oauth-token|env|service-key)\b"),
     ("doctl", r"--show-token|^kubernetes cluster kubeconfig show|^databases connection\b"),

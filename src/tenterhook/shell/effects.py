@@ -303,9 +303,8 @@ _7Z = ("7z", "7za", "7zz", "7zr", "rar")
 _PROGRAMS: dict[str, str | tuple[str, ...] | Reader] = {
     # deleting; the last two are subcommands of `cmake -E`
     **dict.fromkeys(("rm", "rmdir", "unlink"), "DELETE"),
-    **dict.fromkeys(
-        "srm wipe trash trash-put rmtrash gvfs-trash rimraf del-cli remove_directory remove".split(), "TREE"
-    ),
+    **dict.fromkeys("srm wipe trash-put rmtrash gvfs-trash rimraf del-cli remove_directory remove".split(), "TREE"),
+    "trash": "UNLESS=--restore UNLESS=--list TREE",
     "shred": "-ns --iterations --size TREE",
     "find": _find,
     # moving and copying

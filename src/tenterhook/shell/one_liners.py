@@ -55,7 +55,9 @@ _REMOVING = {
     "rmtree": "-rf", "rm_rf": "-rf", "rm_r": "-rf", "remove_tree": "-rf", "remove_entry_secure": "-rf",
     "rmsync": "-rf", "rmdirsync": "-rf", "removesync": "-rf", "rimraf": "-rf", "rimrafsync": "-rf",
     "fs.rm": "-rf", "fs.remove": "-rf", "fs.rmdir": "-rf", "emptydirsync": "-rf", "delete_tree": "-rf",
-    "promises.rm": "-rf", "removeall": "-rf",
+    "promises.rm": "-rf", "removeall": "-rf", "remove_dir": "-rf", "remove_entry": "-rf", "send2trash": "-rf",
+    "deno.remove": "-rf", "deno.removesync": "-rf", "shell.rm": "-rf", "fileutils.remove": "-f", "rm_f": "-f",
+    "remove_file": "-f", "safe_unlink": "-f",
     "unlink": "-f", "unlinksync": "-f", "os.remove": "-f", "file.delete": "-f", "os.unlink": "-f", "rmdir": "-f",
     "fs.unlink": "-f", "removedirs": "-rf", "io.remove": "-f",
 }  # fmt: skip
@@ -87,6 +89,8 @@ _RUNS_VARIABLE = (
     r"\b(\w++)\s*+=(?!=)[^;\n]{0,300}(?:urlopen|requests|decode|fromhex|decompress|unpack|Buffer\.from|atob)[^;\n]{0,300}[;\n]"
     r"[\s\S]{0,500}?\b(?:system|popen|Popen|exec\w*+|spawn\w*+|shell_exec|passthru)\s*+\(\s*+\1\b"
 )
+# Of awk: a line that a download printed.
+_RUNS_LINE = r"\b(?:curl|wget)\b[^\"\n]{0,500}\"\s*+\|\s*+getline\s++(\w++)[\s\S]{0,500}?\bsystem\(\s*+\1\b"
 _DECODES = (
     r"b64decode|b32decode|a85decode|fromhex|unhexlify|decompress|codecs\.decode|\batob\b|Buffer\.from|decode64|"
     r"unpack1?\(|\bpack\(\s*['\"]H\*|marshal\.loads|rot_?13|decode_base64|base64_decode|gzinflate|str_rot13"
@@ -100,7 +104,7 @@ _SAVES = r"['\"][wa]b?\+?['\"]|urlretrieve|writeFile|write_bytes"
 _STARTS = r"os\.(?:system|popen|exec\w*|spawn\w*)|subprocess|child_process|execSync|\bsystem\s*[(\"'$]"
 # Code that connects and code that runs a shell: together they are a remote shell.
 _CONNECTS = (
-    r"\bsocket\b|Socket\b|create_connection|fsockopen|/inet/tcp/|require\(['\"]net['\"]\)|\bnet\.(?:connect|Dial)\b"
+    r"\bsocket\b|Sockets?\b|create_connection|fsockopen|/inet/tcp/|require\(['\"]net['\"]\)|\bnet\.(?:connect|Dial)\b"
     r"|TCPClient"
 )
 _SHELL = (
@@ -195,6 +199,8 @@ def _notes(language: str, code: str) -> Iterator[str]:
         yield "remote-shell"
     fetches = re.search(_FETCHES, code)
     if fetches and re.search(_SAVES, code) and re.search(_STARTS, code):
+        yield "run-download"
+    if language == "awk" and re.search(_RUNS_LINE, code):
         yield "run-download"
     if language != "awk" and (re.search(_RUNS_TEXT, code) or re.search(_RUNS_VARIABLE, code[:LONGEST_SEARCHED])):
         if fetches:

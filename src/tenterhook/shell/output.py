@@ -94,6 +94,22 @@ def printed(walk: Walk, name: str, words: list[str], state: ShellState, text: st
             return {"--show-toplevel": state.directory, "--git-dir": ".git"}.get("".join(rest[1:2]), UNKNOWN)
         case "git" if rest[:1] == ["ls-files"]:
             return UNKNOWN + STAR
+        case "git" if "config" in rest:
+            _, at = programs.git_options(words)
+            operands = programs.arguments(words[at:], "f", ("--file",))[1]
+            if len(operands) == 2 and operands[0].startswith("alias."):
+                setting = operands[1].removeprefix("!")
+                name = "git " + operands[0].removeprefix("alias.")
+                state.aliases[name] = setting if setting != operands[1] else "git " + setting
+            return ""
+        case "python" if "-m base64 -d" in " ".join(rest):
+            return DECODED
+        case "scp" if ":" in first.partition("/")[0] and len(operands) == 2:
+            target = operands[1] + (
+                "/" + first.rpartition("/")[2].rpartition(":")[2] if operands[1][-1:] in ("/", ".", "~") else ""
+            )
+            state.files[walk.path(target, state)] = NETWORK
+            return ""
         case "docker" | "podman" if any(word.startswith(("-f", "--filter")) for word in rest):
             return "some" + UNKNOWN
         case "tar" | "bsdtar" | "unzip" | "7z":

@@ -10,7 +10,7 @@ import os
 
 from ..basics import lazy_re as re
 from ..basics.named_tuples import NamedTuple
-from .syntax import DECODED, LETTERS, UNKNOWN, unescaped
+from .syntax import DECODED, LETTERS, NETWORK, UNKNOWN, unescaped
 from .wrappers import LOADER, WRAPPERS, synopsis
 
 TYPE_CHECKING = False
@@ -37,7 +37,7 @@ LANGUAGES = {
     **dict.fromkeys(("rscript", "r"), "r"),
     "julia": "julia",
     **dict.fromkeys(("emacs", "guile"), "lisp"),
-    **dict.fromkeys("elixir groovy scala runghc ghc clojure racket octave gnuplot".split(), "other"),
+    **dict.fromkeys("elixir groovy scala runghc ghc clojure racket octave gnuplot jjs jrunscript".split(), "other"),
 }
 
 
@@ -781,6 +781,8 @@ def makefile(words: list[str]) -> str | None:
 
 def recipes(text: str) -> list[Inner]:
     """Return the shell lines of a makefile's rules, and of its `$(shell …)`."""
+    if text[:1] in (NETWORK, DECODED):
+        return [Inner("shell", text[0])]
     lines = _lines(text)
     found = [line[1:] for line in lines if line.startswith("\t")]
     found += [line.partition(";")[2] for line in lines if re.match(r"[\w.%-]++\s*+:[^;=]*+;", line)]
@@ -818,6 +820,17 @@ def _escapes(words: list[str], stdin: str | None, pattern: str) -> list[Inner]:
     return [Inner("shell", each.group(each.lastindex or 0)) for each in found if each]
 
 
+def _java(words: list[str], stdin: str | None) -> list[Inner]:
+    at = words.index("-jar") + 1 if "-jar" in words else len(words)
+    return [Inner("file", words[at], words[at:], "java")] if words[at:] else []
+
+
+def _go(words: list[str], stdin: str | None) -> list[Inner]:
+    runs = words[1:2] == ["run"] and not any(re.match("--?(?:tool)?exec", word) for word in words)
+    files = [word for word in words if runs and word.endswith(".go")]
+    return [Inner("file", file, [file], "go") for file in files[:MOST_ITEMS]]
+
+
 def _crontab(words: list[str], stdin: str | None) -> list[Inner]:
     found = _escapes([], stdin, r"\s*+(?:@\w++|(?:[\w*,/?-]++\s++){5})\s*+(.+)")
     return [each._replace(directory="~") for each in found]
@@ -850,6 +863,8 @@ _FUNCTIONS = {
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _awk),
     "sed": _sed,
     **dict.fromkeys(("make", "gmake"), _make),
+    "java": _java,
+    "go": _go,
 }
 
 

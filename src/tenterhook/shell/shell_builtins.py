@@ -129,8 +129,9 @@ def in_this_shell(
 
 def _source(walk: Walk, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int) -> str:
     path = "".join(words[1:2])
-    text = stdin if path in ("/dev/stdin", "/dev/fd/0", "-") else walk.text(path, state)
-    if text is None or not path:
+    from_stdin = ("", "-", "/dev/stdin", "/dev/fd/0")  # without a path, as fish reads it
+    text = stdin if path in from_stdin else walk.text(path, state)
+    if text is None:
         state.sourced = state.sourced or bool(path)
         return UNKNOWN if path else ""
     return in_this_shell(walk, text, state, stdin, shown, depth, is_certain=False)

@@ -68,6 +68,7 @@ class Walk(Expansion):
         self.around: list[str] = []  # the source of the enclosing pipelines
         self.calling: set[str] = set()  # functions that are being called
         self.unpacked: list[str] = []  # directories, ending with a slash, into which downloaded archives are unpacked
+        self.connections: list[tuple[str, str]] = []  # redirections to the network that surround a command
         self.assignments: tuple[tuple[str, str], ...] = ()  # before the program that is being walked
         self.inputs: tuple[str, ...] = ()  # the files that it reads through redirections
         self.is_certain = True  # whether nothing was expanded in the words that are being walked
@@ -199,6 +200,7 @@ class Walk(Expansion):
         if redirects or inputs:
             self.span, self.inputs, self.is_certain = node.span, inputs, _is_literal(node.redirects, ())
             self.commands.append(self.emitted([], redirects, stdin, state, node.shown, []))
+        outer = self.connect(redirects)
         match node.kind:
             case "group":
                 out = self.sequence(node.bodies[0], state, stdin, depth)
@@ -218,7 +220,15 @@ class Walk(Expansion):
                 for each in texts:
                     self.indexes(map(decoded, each), state, depth)
                 self.compared(texts, state, depth)
+        self.connections = outer
         return self.written(redirects, out, state)
+
+    def connect(self, redirects: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Remember connections, which what runs inside inherits; return those that were open before."""
+        outer = self.connections
+        found = [each for each in redirects if each[1].startswith(("/dev/tcp/", "/dev/udp/"))] if redirects else []
+        self.connections = outer + found if found else outer
+        return outer
 
     def compared(self, words: Sequence[list[str]], state: ShellState, depth: int) -> None:
         """Walk the operands of numeric comparisons in a test; `words` are the possible texts of each word."""
@@ -343,7 +353,7 @@ class Walk(Expansion):
     ) -> ShellCommand:
         return ShellCommand(
             [_argument(word) for word in words],
-            redirects,
+            redirects + [each for each in self.connections if each not in redirects] if self.connections else redirects,
             stdin,
             state.directory,
             shortened(shown),
@@ -381,6 +391,10 @@ class Walk(Expansion):
         if words[0] in state.functions and words[0] not in self.calling:
             return self.call(words, state, stdin, depth)
         called = self.path(words[0], state) if state.aliases and "/" in words[0] else words[0]
+        if state.aliases and name == "git":
+            at = programs.git_options(words)[1]
+            known = " ".join(["git", *words[at : at + 1]])
+            called, words = (known, words[at:]) if known in state.aliases else (called, words)
         if called in state.aliases and called not in self.calling:  # of an alias, only in interactive shells
             self.aliased(called, words, self.copy(state), stdin, shown, depth)
         if decoded(name) in ("test", "[") and any(shell in _ARITHMETIC_SHELLS for shell in state.through):
@@ -389,13 +403,15 @@ class Walk(Expansion):
             self.indexes(words[2:3] if name == "printf" else words[1:], state, depth)
         if name in BUILTINS:
             return BUILTINS[name](self, words, state, stdin, shown, depth)
+        outer = self.connect(redirects)
         outputs = [
             self.inner(name, each, state, stdin, shown, upstream, depth)
             for each in self.inner_of(name, words, state, stdin)
         ]
+        self.connections = outer
         if name == "xargs" and any(program(each[0]) == "find" for each in upstream):
             self.xargs_of_find(words, state, shown, upstream)
-        text = self.text(words[0], state) if "/" in words[0] else None
+        text = self.text(words[0], state) if "/" in words[0] else self.downloaded(words[0], state)
         if text is not None:
             return self.script(text, "shell", words, state, stdin, shown, depth, directly=True)
         return "".join(outputs) if outputs and name not in FILTERS else printed(self, name, words, state, stdin or "")
@@ -556,6 +572,11 @@ class Walk(Expansion):
         path = self.path(word, state)
         text = state.files.get(path)
         return NETWORK if text is None and path.startswith(tuple(self.unpacked)) else text
+
+    def downloaded(self, name: str, state: ShellState) -> str | None:
+        """Return the text of a program that the line downloaded into a directory of programs; None for another."""
+        is_here = any(NETWORK in text and path.endswith(f"/bin/{name}") for path, text in state.files.items())
+        return NETWORK if is_here else None
 
     def home(self, state: ShellState) -> str:
         return self.values("HOME", state)[0] or "/"

@@ -232,13 +232,13 @@ def test_a_lost_connection_is_said_and_what_was_missed_is_fetched(hub: Hub, page
     asked = agent.shell("make one")
     expect(page.locator(f"#r-{asked}")).to_be_visible()
     hub.end()
-    expect(page.get_by_text("The connection to the hub is lost")).to_be_visible()
+    expect(page.get_by_text("The connection to the hub was lost")).to_be_visible()
     page.locator(f"#r-{asked}").get_by_role("button", name="Approve once").click()
     expect(page.locator(f"#r-{asked} .trouble")).to_contain_text("The hub did not reply")
     hub.start(hub.url.removeprefix("http://"))
     missed = agent.shell("make two")
     expect(page.locator(f"#r-{missed}")).to_be_visible()
-    expect(page.get_by_text("The connection to the hub is lost")).to_be_hidden()
+    expect(page.get_by_text("The connection to the hub was lost")).to_be_hidden()
     assert agent.answer(asked, wait=0)["state"] == "open"
 
 
