@@ -32,3 +32,17 @@ def test_rules_are_the_same_for_everybody_and_not_sent_twice(
 def test_a_rule_that_has_expired_is_not_sent(agent: httpx.Client, admin: httpx.Client) -> None:
     made = admin.post("/rules", json={"answer": "approve", "command": "ls", "expires": time.time() - 1}).json()
     assert made["number"] not in [each["number"] for each in agent.get("/rules").json()["rules"]]
+
+
+def test_a_rule_that_approves_needs_a_condition(agent: httpx.Client, admin: httpx.Client) -> None:
+    before = agent.get("/rules").json()
+    for more in ({}, {"tool": "", "pattern": ""}, {"agent": "claude-code"}):
+        refused = admin.post("/rules", json={"answer": "approve", **more})
+        assert refused.status_code == 422
+        assert "needs a condition" in refused.json()["error"]["message"]
+        assert "directory" in refused.json()["error"]["remedy"]
+    assert agent.get("/rules").json() == before
+    for given in ({"answer": "ask"}, {"answer": "approve", "directory": "/srv/shop"}):
+        made = admin.post("/rules", json=given)
+        assert made.status_code == 201
+        assert admin.delete(f"/rules/{made.json()['number']}").status_code == 204

@@ -41,6 +41,17 @@ def test_a_rule_that_is_wrong_is_the_form_again_with_what_was_typed(signed_in: h
     assert signed_in.get("/api/v1/rules").json() == before
 
 
+def test_the_empty_form_adds_no_rule_that_approves_everything(signed_in: httpx.Client) -> None:
+    assert "<option selected>ask</option>" in signed_in.get("/rules").text
+    before = signed_in.get("/api/v1/rules").json()
+    empty = dict.fromkeys(("tool", "command", "pattern", "directory", "agent", "reason", "days"), "")
+    again = send(signed_in, "/rules", answer="approve", **empty)
+    assert again.status_code == 422
+    assert "at least one of tool, command, pattern, directory" in again.text
+    assert "<option selected>approve</option>" in again.text
+    assert signed_in.get("/api/v1/rules").json() == before
+
+
 def test_a_person_is_added_and_removed(small_hub: Hub, signed_in: httpx.Client) -> None:
     assert send(signed_in, "/people", name="bob", role="approver", password="short").status_code == 422
     assert send(signed_in, "/people", name="bob", role="approver", password=PASSWORD).status_code == 303

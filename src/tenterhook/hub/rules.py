@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ..approvals import rules as rules_
+from ..errors import HookError
 from . import change_feed
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from .database import Connection, Row
 
 FIELDS = ("answer", "tool", "command", "pattern", "directory", "agent", "reason", "expires")
+_CONDITIONS = ("tool", "command", "pattern", "directory")  # at least one for an approval; the agent alone is none
 
 
 def listed(connection: Connection) -> list[Row]:
@@ -32,6 +34,11 @@ def add(connection: Connection, given: Mapping[str, Any], who: str) -> Row:
     """Add a rule; raise HookError if it is invalid."""
     named = {key: given[key] for key in FIELDS if given.get(key) is not None}
     rules_.read([named], "the hub")
+    if named["answer"] == "approve" and not any(named.get(key) for key in _CONDITIONS):
+        raise HookError(
+            "a rule that approves needs a condition: this one would approve everything on every machine",
+            f"give at least one of {', '.join(_CONDITIONS)}",
+        )
     row = connection.one(
         "insert into rules (answer, tool, command, pattern, directory, agent, reason, expires, created_by, created)"
         " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning *",

@@ -55,7 +55,7 @@ def remove_rule(request: Request, caller: VisitingAdmin, number: int) -> Respons
 
 def _rules(request: Request, caller: Principal, given: dict[str, str] | None = None, trouble: str = "") -> Response:
     rows = [_shown_rule(row) for row in hub_of(request).database.read(rules.listed)]
-    form = {key: (given or {}).get(key, "") for key in _GIVEN}
+    form = {key: (given or {"answer": "ask"}).get(key, "") for key in _GIVEN}
     live, status = ("", 422) if trouble else ("rules", 200)
     return page(request, caller, "rules.html", status, live=live, rules=rows, given=form, trouble=trouble)
 
