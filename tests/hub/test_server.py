@@ -5,11 +5,15 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import pytest
+
 from hub import hubs
-from hub.hubs import opened
+from hub.hubs import answered, opened
 from hub.listening import listening
 from support import until
 
@@ -61,3 +65,23 @@ def test_a_hub_that_ends_closes_its_streams_and_long_polls(tmp_path: Path, datab
             until(lambda: listener.has_ended_well)
         assert hub.said == ""
         assert asked["state"] == "open"
+
+
+@pytest.mark.slow
+def test_after_a_restart_a_request_that_nobody_waits_for_is_withdrawn_soon(tmp_path: Path) -> None:
+    with hubs.running(tmp_path / "hub") as hub:
+        token = hub.token()
+        agent = hub.client(token)
+        left, kept = opened(agent), opened(agent)
+    with hubs.running(tmp_path / "hub") as hub:
+        started = time.monotonic()
+        agent = hub.client(token)
+        with ThreadPoolExecutor() as pool:
+            waiting = pool.submit(agent.get, f"/requests/{kept['id']}/answer", params={"wait": 20})
+            assert hub.admin is not None
+            person = hub.admin
+            until(lambda: person.get(f"/requests/{left['id']}").json()["state"] == "withdrawn", 25)
+            assert 8 < time.monotonic() - started
+            assert not answered(person, left).json()["won"]
+            assert answered(person, kept).json()["won"]
+            assert waiting.result(30).json()["state"] == "approved"

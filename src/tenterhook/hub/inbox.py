@@ -26,6 +26,7 @@ OWN_WAYS = ("page", SESSION)  # of an answer: a program cannot claim them
 LONGEST_WAIT = 60.0  # seconds of one long poll
 LEASE = 15.0  # seconds that an agent may be silent after a poll has ended
 FIRST_LEASE = 60.0  # from opening a request to its first poll, also while thousands do so at once
+RECONNECT = 15.0  # seconds after the hub has started: clients repeat an interrupted poll for 10 (`asking._RESTART`)
 _AT_ONCE = 1000  # overdue requests that are ended in one transaction
 _DECIDED_BY = ("terminal", "hook", "rule", "session", "allow", "agent", "nobody", "gone")
 
@@ -177,6 +178,12 @@ def renew(connection: Connection, renewals: Sequence[Renewal]) -> list[Row | Non
     )
     renewed = dict(zip(order, rows, strict=True))
     return [renewed[place] or _ended(connection, each) for place, each in enumerate(renewals)]
+
+
+def shorten_leases(connection: Connection) -> None:
+    """Let the leases of open requests end soon, unless their agents poll again; for a start of the only hub."""
+    until = time.time() + RECONNECT
+    connection.run("update requests set lease = ? where state = 'open' and lease > ?", until, until)
 
 
 def _ended(connection: Connection, renewal: Renewal) -> Row | None:

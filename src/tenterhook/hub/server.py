@@ -207,6 +207,8 @@ def run(
     try:
         kept.claim()
         with _listening(*_host_and_port(listen)) as listener:
+            if kept.kind == "sqlite":  # no other hub serves it: nobody is polling now
+                kept.write(inbox.shorten_leases)
             host, port = listener.getsockname()[:2]
             own = f"http://{f'[{host}]' if ':' in host else host}:{port}"
             address = access.Address(host, port, (public_url or own).rstrip("/"), insecure)
