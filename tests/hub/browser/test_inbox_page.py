@@ -14,6 +14,7 @@ from hub.browser.running import Agent, Hub, signed_in
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
+SETTLED = 600  # ms after which keys answer what the page shows
 EVIL = 'echo "<img src=x onerror=alert(1)>" \x1b[2K\u202egnp.exe\u200b; rm -rf ~/'
 
 
@@ -107,19 +108,21 @@ def test_with_the_keyboard_alone(page: Page, agent: Agent) -> None:
     live(page)
     first, second, denied = (agent.shell(f"make {name}") for name in ("one", "two", "three"))
     expect(page.locator(".card")).to_have_count(3)
-    page.keyboard.press("a")  # nothing is chosen yet
-    for key in "jkja":
+    page.wait_for_timeout(SETTLED)
+    for key in "jjkja":
         page.keyboard.press(key)
     assert agent.answer(second)["answer"]["scope"] == "once"
     assert agent.answer(first, wait=0)["state"] == "open"
-    page.keyboard.press("k")
+    expect(page.locator(f"#r-{denied}")).to_be_focused()  # the next one that waits
+    for key in "kk":
+        page.keyboard.press(key)
     expect(page.locator(f"#r-{first}")).to_be_focused()
     page.keyboard.press("s")
     assert agent.answer(first)["answer"]["scope"] == "session"
     expect(page.locator(f"#r-{first}")).to_contain_text("Approved for this session")
-    expect(page.locator(f"#r-{first}")).to_be_focused()  # it was swapped, and has kept it
-    for key in ("j", "j", "d"):
-        page.keyboard.press(key)
+    expect(page.locator(f"#r-{denied}")).to_be_focused()
+    page.wait_for_timeout(SETTLED)
+    page.keyboard.press("d")
     page.keyboard.type("adsjk")  # keys are letters in a message
     page.keyboard.press("Escape")
     expect(page.locator(f"#r-{denied}")).to_be_focused()
@@ -127,6 +130,42 @@ def test_with_the_keyboard_alone(page: Page, agent: Agent) -> None:
     page.keyboard.press("Enter")
     answer = agent.answer(denied)["answer"]
     assert (answer["approved"], answer["message"]) == (False, "adsjk")
+
+
+def test_without_a_selection_keys_answer_the_first_request_once_it_can_have_been_read(page: Page, agent: Agent) -> None:
+    live(page)
+    first, second = agent.shell("make one"), agent.shell("make two")
+    expect(page.locator(".open.card")).to_have_count(2)
+    page.evaluate("touch(one('.open.card'))")  # as if it had appeared just now
+    page.keyboard.press("a")
+    expect(page.locator(f"#r-{first}")).to_contain_text("The page has just changed.")
+    assert agent.answer(first, wait=0)["state"] == "open"
+    page.reload()
+    expect(page.locator(".open.card")).to_have_count(2)
+    page.wait_for_timeout(SETTLED)
+    page.keyboard.press("a")
+    expect(page.locator(f"#r-{second}")).to_be_focused()
+    assert agent.answer(first)["answer"]["scope"] == "once"
+    page.keyboard.press("a")  # pressed twice by accident
+    page.wait_for_timeout(SETTLED)
+    assert agent.answer(second, wait=0)["state"] == "open"
+    page.keyboard.press("a")
+    assert agent.answer(second)["answer"]["approved"] is True
+
+
+def test_a_key_does_not_answer_a_request_that_is_out_of_sight(page: Page, agent: Agent) -> None:
+    page.set_viewport_size({"width": 800, "height": 400})
+    live(page)
+    asked = agent.shell("make one")
+    expect(page.locator(".open.card")).to_have_count(1)
+    page.evaluate("document.body.style.paddingBottom = '3000px', scrollTo(0, 2000)")
+    page.wait_for_timeout(SETTLED)
+    page.keyboard.press("a")
+    expect(page.locator(f"#r-{asked} pre")).to_be_in_viewport()
+    page.wait_for_timeout(SETTLED)
+    assert agent.answer(asked, wait=0)["state"] == "open"
+    page.keyboard.press("a")
+    assert agent.answer(asked)["answer"]["approved"] is True
 
 
 def test_enter_opens_a_request_and_a_question_mark_the_keys(page: Page, agent: Agent) -> None:
@@ -141,6 +180,7 @@ def test_enter_opens_a_request_and_a_question_mark_the_keys(page: Page, agent: A
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/requests/{asked}")
     expect(page.locator("#one .card")).to_be_focused()
+    page.wait_for_timeout(SETTLED)
     page.keyboard.press("a")
     assert agent.answer(asked)["answer"]["approved"] is True
     expect(page.locator(".card")).to_contain_text("Approved once by")

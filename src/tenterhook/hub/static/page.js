@@ -65,7 +65,9 @@ function place(card, mine = false) {
   if (old) {
     const hadFocus = old.contains(document.activeElement);
     old.replaceWith(card);
-    if (hadFocus) card.focus({ preventScroll: true });
+    const next = mine && nextOf(card);
+    if (next) touch(next);
+    if (hadFocus) (next || card).focus({ preventScroll: true });
     say(title + ": " + one(".outcome", card).textContent);
     notifyNoMore(card.dataset.id);
     if (list) setTimeout(putAway, 6000, card);
@@ -74,6 +76,7 @@ function place(card, mine = false) {
     card.classList.add("fresh");
     const next = all(".card", list).find((each) => Number(each.dataset.opened) > Number(card.dataset.opened));
     list.insertBefore(card, next || null);
+    touch(card);
     if (next) moved = performance.now();
     const machine = one(".facts dd", card).textContent;
     say("New request: " + title + " on " + machine);
@@ -92,6 +95,9 @@ function putAway(card) {
 
 function count() {
   const waiting = all("#open .open.card").length;
+  const now = one("#open .open.card");
+  if (now && now !== first) touch(now);
+  first = now;
   if (one("#open")) document.title = document.title.replace(/^(\(\d+\) )?/, waiting ? "(" + waiting + ") " : "");
 }
 
@@ -357,6 +363,42 @@ document.addEventListener("submit", async (event) => {
 
 // -- keys
 
+const UNREAD = 500; // ms in which a key may be meant for what was there before
+const since = new WeakMap(); // when a card appeared, or became the one that keys answer
+let first; // the card that keys answer if none is selected
+
+function touch(card) {
+  since.set(card, performance.now());
+}
+
+function nextOf(card) {
+  const waiting = all(".open.card");
+  return waiting.find((each) => !card || card.compareDocumentPosition(each) & 4) || waiting[0];
+}
+
+// The card that a key answers: the selected one, or the first. If it cannot have been read yet, it is only selected.
+function answerable(card) {
+  const open = card?.dataset.state === "open" ? card : nextOf(card);
+  if (!open) return;
+  const what = one("pre", open);
+  const { top, bottom } = what.getBoundingClientRect();
+  const middle = innerHeight / 2;
+  const isSeen = bottom - top > innerHeight ? top < middle && bottom > middle : top >= -1 && bottom <= innerHeight + 1;
+  if (open !== card) open.focus({ preventScroll: true });
+  if (isSeen && performance.now() - since.get(open) >= UNREAD && (!card || card === open)) return open;
+  if (!isSeen) {
+    what.scrollIntoView({ block: "center" });
+    touch(open);
+  }
+  one(".trouble", open).textContent = "The page has just changed. Check it again, then answer.";
+}
+
+function press(card, selector, act) {
+  const open = answerable(card);
+  const part = open && one(selector, open);
+  if (part) part[act]();
+}
+
 function step(by) {
   const cards = all(".card");
   const at = cards.indexOf(document.activeElement.closest(".card"));
@@ -368,9 +410,9 @@ function step(by) {
 const KEYS = {
   j: () => step(1),
   k: () => step(-1),
-  a: (card) => card && one("button[value=once]", card)?.click(),
-  s: (card) => card && one("button[value=session]", card)?.click(),
-  d: (card) => card && one("[name=message]", card)?.focus(),
+  a: (card) => press(card, "button[value=once]", "click"),
+  s: (card) => press(card, "button[value=session]", "click"),
+  d: (card) => press(card, "[name=message]", "focus"),
   "?": () => one("#keys")?.showModal(),
 };
 
@@ -404,12 +446,15 @@ function begin() {
   localTimes(document);
   tick();
   showNotifying();
+  all(".card").forEach(touch);
+  first = one("#open .open.card");
   if (one("#one")) one(".card").focus({ preventScroll: true });
   if (kinds.length) listen();
   else stream?.abort();
 }
 
 document.addEventListener("visibilitychange", () => {
+  all(".card").forEach(touch);
   if (!kinds.length || one("#open")) return;
   stream.abort(); // a browser has few connections for all its pages
   if (document.hidden) return;
