@@ -396,6 +396,8 @@ def start(
         about = {"name": joined.name, "url": joined.url, "agents": connected.agents} if connected and joined else None
         print_json({**said, "connected": about, "why_not": connected.why_not or None if connected else None})
         return 0
+    if "enter" in said and sys.stdout.isatty():
+        _print_code(said)  # before the link, which would scroll away
     say(said)
     _say_connected(connected, said)
     click.echo(
@@ -403,8 +405,8 @@ def start(
         if is_new
         else "it was already running; stop it with: tenterhook hub stop"
     )
-    if "enter" in said:
-        _offer(said, is_opened=not no_open)
+    if "enter" in said and sys.stdout.isatty() and not no_open:
+        _open_browser(said)
     return 0
 
 
@@ -448,17 +450,21 @@ def _say_connected(connected: Connected | None, said: dict[str, Any]) -> None:
             click.echo(line)
 
 
-def _offer(said: dict[str, Any], *, is_opened: bool) -> None:
-    """At a terminal, print the link as a QR code and open it in a browser, if there is one."""
-    if not sys.stdout.isatty():
-        return
-    from . import browsers, qr_code
+def _print_code(said: dict[str, Any]) -> None:
+    """Print the link as a QR code."""
+    from . import qr_code
 
     is_public = said["url"].startswith("https://")
     qr_code.print_code(said["enter"].replace(said["listen"], said["url"]) if is_public else said["enter"])
     if not is_public:
         click.echo(click.style("the code opens on this machine only; for a phone: tenterhook hub share", dim=True))
-    if not is_opened or not browsers.is_there():
+
+
+def _open_browser(said: dict[str, Any]) -> None:
+    """Open the link in a browser, if there is one."""
+    from . import browsers
+
+    if not browsers.is_there():
         return
     click.echo("opening your browser …")
     from ..hub import accounts

@@ -151,8 +151,16 @@ def test_with_the_keyboard_alone(started: Page) -> None:
     started.keyboard.press("Enter")
     card = started.locator(".open.card")
     expect(card).to_be_focused()
+    started.wait_for_timeout(600)  # keys answer what can have been read
     started.keyboard.press("a")
     expect(started.locator("#test-result")).to_contain_text("It works.")
+
+
+def test_the_link_and_the_next_step_are_printed_after_the_code(home: Path) -> None:
+    (home / ".claude").mkdir()
+    shown = typed("hub", "start", "--listen", "127.0.0.1:0", "--no-open")
+    code = max(shown.rfind(block) for block in "█▀▄")
+    assert 0 < code < shown.index("sign in http://") < shown.index("tenterhook install claude-code")
 
 
 def test_an_agent_that_is_not_guarded_is_named_with_what_connects_it(
