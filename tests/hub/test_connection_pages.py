@@ -61,3 +61,6 @@ def test_who_answered_a_test_request_is_not_what_the_machine_says(small_hub: Hub
     deliver(agent, [line(1, "test-1", **record, time=time.time())])
     shown = signed_in.get("/fragments/connections").text
     assert f"got your answer (approved by {small_hub.person_file['name']}), and reported it" in shown
+    a_minute_ago = "update requests set answered = answered - 61 where agent = ?"
+    small_hub.write(lambda connection: connection.run(a_minute_ago, trial.AGENT))
+    assert "Test request:" not in signed_in.get("/").text

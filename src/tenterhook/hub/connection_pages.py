@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .database import Connection, Row
 
 _MAX_MACHINES = 20
-_SHOWN_FOR = 3600.0  # seconds in which the last test request is shown
+_SHOWN_FOR = 60.0  # seconds after its end in which the last test request is shown
 _START_TIMEOUT = 10.0  # seconds for this machine to ask
 _INTERVAL = 0.1  # seconds
 
@@ -123,4 +123,5 @@ def _last_test(connection: Connection) -> dict[str, Any] | None:
         "reported": {"approve": "approved", "deny": "denied"}.get(str(body.get("decision"))),
         "by": row["answered_by"],  # not what the machine says
         "milliseconds": number(body.get("waited_ms")),
+        "until": row["answered"] + _SHOWN_FOR,
     }

@@ -127,11 +127,11 @@ def test_the_test_request_goes_out_and_comes_back(started: Page) -> None:
     expect(card).to_contain_text("This is a test: nothing is run, whatever you answer.")
     card.get_by_role("button", name="Approve once").click()
     result = started.locator("#test-result")
-    expect(result).to_contain_text("It works.")
+    expect(result).to_contain_text("Test request: it works.")
     expect(result).to_contain_text(
         re.compile(rf"{re.escape(joined.name)} asked, got your answer \(approved by \w+\) after ")
     )
-    expect(started.locator("#said")).to_contain_text("It works.")
+    expect(started.locator("#said")).to_contain_text("Test request: it works.")
 
 
 def test_a_denied_test_request_says_so(started: Page) -> None:
@@ -153,7 +153,7 @@ def test_with_the_keyboard_alone(started: Page) -> None:
     expect(card).to_be_focused()
     started.wait_for_timeout(600)  # keys answer what can have been read
     started.keyboard.press("a")
-    expect(started.locator("#test-result")).to_contain_text("It works.")
+    expect(started.locator("#test-result")).to_contain_text("Test request: it works.")
 
 
 def test_the_link_and_the_next_step_are_printed_after_the_code(home: Path) -> None:
@@ -205,7 +205,7 @@ def test_a_phone_signs_in_by_the_code_of_hub_share_and_nothing_is_cut_off(
             assert box["height"] >= 44
         page.get_by_role("button", name="Send a test request").tap()
         page.locator(".open.card").get_by_role("button", name="Approve once").tap()
-        expect(page.locator("#test-result")).to_contain_text("It works.")
+        expect(page.locator("#test-result")).to_contain_text("Test request: it works.")
         context.close()
 
 

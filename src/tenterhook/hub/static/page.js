@@ -30,6 +30,8 @@ function tick() {
     time.textContent = left > 0 ? span(left) + " left" : "expired";
     time.classList.toggle("soon", left < 30);
   }
+  const result = one("#test-result");
+  if (result && Number(result.dataset.until) < (Date.now() + skew) / 1000) result.remove();
 }
 
 function localTimes(root) {
