@@ -81,7 +81,7 @@ def test_after_a_restart_a_request_that_nobody_waits_for_is_withdrawn_soon(tmp_p
             assert hub.admin is not None
             person = hub.admin
             until(lambda: person.get(f"/requests/{left['id']}").json()["state"] == "withdrawn", 25)
-            assert 8 < time.monotonic() - started
+            assert time.monotonic() - started > 8  # it has had time to poll again
             assert not answered(person, left).json()["won"]
             assert answered(person, kept).json()["won"]
             assert waiting.result(30).json()["state"] == "approved"
