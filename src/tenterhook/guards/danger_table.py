@@ -509,7 +509,8 @@ WINDOWS_ROWS = (
     (rf"(?:{_WINDOWS_ROOTS}|\s[/~]\S*).*-recurse.*\|\s*(?:remove-item|ri|del)\b", "delete-system", DENY,
      "it deletes a directory of the system"),
     (rf"{_REMOVES}(?=.*{_RECURSIVE}).*{_ELSEWHERE}", "delete-outside", DENY, _OUTSIDE),
-    (rf"\b(?:get-childitem|gci|dir|ls)\b.*{_ELSEWHERE}.*\|\s*(?:%|foreach\S*)?.*{_REMOVES}", "delete-outside", DENY,
+    (rf"\b(?:get-childitem|gci|dir|ls|get-item|gi)\b.*{_ELSEWHERE}"
+     rf".*\|\s*(?:%|foreach\S*)?.*{_REMOVES}", "delete-outside", DENY,
      _OUTSIDE),
     (r"\bio\.(?:directory|file)\]::delete\(\s*['\"]?(?:[a-z]:|~|/|\$(?:env:|home))", "delete-outside", DENY, _OUTSIDE),
     (r"\bio\.directory\]::delete\(", "delete-files", ASK, "it deletes a directory that no build recreates"),
