@@ -266,7 +266,7 @@ _HOME = r"(?:/root|/home/[^/]+|/Users/[^/]+)"
 # Files that run, or decide what runs, at boot, at a login, or on a schedule.
 _PERSISTENT = (
     r"/etc/(?:profile(?:\.d/.*)?|bash\.?bashrc|bashrc|zsh/.*|zshrc|zprofile|zshenv|csh\.\w+|crontab|anacrontab"
-    r"|cron\.[a-z]+/.*|modules|emond\.d/.*|periodic/.*|ssh/sshd_config\.d/.*|environment|rc\.local|init\.d/.*|systemd/.*"
+    r"|cron\.[a-z]+/.*|modules|ld\.so\.conf(?:\.d/.*)?|emond\.d/.*|periodic/.*|ssh/sshd_config\.d/.*|environment|rc\.local|init\.d/.*|systemd/.*"
     r"|xdg/autostart/.*|rc\.common|rc[0-6S]?\.d/.*|modules-load\.d/.*|udev/.*|launchd\.conf|update-motd\.d/.*|apt/apt\.conf\.d/.*)"
     rf"|{_HOME}/\.(?:(?:ba|z|k|c|tc|mk|)shrc|(?:vim|ex|screen|input|npm|xinit|python|irb|pry|curl|wget|nano|mail|lynx|yarn)rc|bash_\w+|profile|profile\.d/.*|zprofile|zshenv|zlog\w+|aliases|emacs(?:\.d/.*)?|n?vim/.*|tmux\.conf|gdbinit"
     r"|gitconfig|pam_environment|ssh/config|ssh/authorized_keys2?|xprofile|xsession|config/(?:autostart|systemd/user|fish(?!/completions)|n?vim|git)/.*"
