@@ -430,8 +430,11 @@ def _deleted_elsewhere(command: ShellCommand, effect: PathEffect, path: str, pla
         severe = effect.recursive or re.match(r"/(?:etc|usr|boot|opt|srv|lib|bin|sbin|var/(?!tmp/))", path)
         if not places.is_cache(path):
             yield "delete-outside", DENY if severe else ASK, f"it deletes {shown}, outside the project"
-    elif UNKNOWN in path or places.is_generated(path) or (command.name not in _ERASING and places.can_restore(path)):
+    elif UNKNOWN in path or places.is_generated(path):
         return
+    elif command.name not in _ERASING and places.can_restore(path):
+        if effect.recursive and parent == places.root and not places.is_file(path):
+            yield "delete-files", ASK, f"it deletes all of {shown}, a directory at the top of the project"
     elif effect.recursive and (command.name in _ERASING or not places.is_file(path)):
         yield "delete-files", ASK, f"it deletes {shown}, which neither a build nor git restores"
     elif any(mark in path for mark in PATTERNS):
