@@ -90,8 +90,8 @@ def remove(names: tuple[str, ...], for_user: bool | None, yes: bool, as_json: bo
     removed = []
     for name, chosen, files, link in found:
         left = None if chosen.is_gone else _delete(chosen)
-        for each in {chosen.name, name}:  # after deleting: a load before that would record it again
-            fail_closed.forget(each)
+        for alias in {chosen.name, name}:  # after deleting: a load before that would record it again
+            fail_closed.forget(alias)
         removed.append(_Removed(chosen, files, link, left, _forget(chosen.name, catalog)))
         if not as_json:
             _say(removed[-1])
