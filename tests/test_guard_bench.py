@@ -77,7 +77,7 @@ def test_a_guards_own_lines_are_left_out_of_its_rows_unless_asked_for(tmp_path: 
     assert ["tenterhook", "Tenterhook", "its own"] in rows
     assert ["tenterhook", "sh", "2 of 2"] in rows
     for guard in ("Tenterhook", "sh"):  # sums are over the same lines for every guard
-        assert ["nobody's own", guard, "2 of 3"] in rows
+        assert ["common", guard, "2 of 3"] in rows
     own = run("--no-times", "--others", "none", "--own", file).stdout
     assert ["all", "Tenterhook", "4 of 5"] in [
         [cell.strip() for cell in row.split("|")[1:4]] for row in own.splitlines()
@@ -152,5 +152,5 @@ def test_the_page_shows_each_source_and_every_guard_in_the_tables_of_a_run() -> 
     assert {row[1] for row in overview} == guards
     for row in overview:  # a guard's own lines, and nobody else's, are left out
         assert (row[2] == "its own") == (guard_contenders.OWN_SOURCES.get(row[1]) == row[0])
-    for source in {row[0] for row in overview} - {"nobody's own"}:
+    for source in {row[0] for row in overview} - {"common"}:
         assert f"\n### {source}\n" in shown

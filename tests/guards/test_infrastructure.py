@@ -202,6 +202,7 @@ STOPPED = {
         mongosh "mongodb://db/shop" --eval 'db.users.deleteMany({})'
         mongo shop --eval "db.orders.drop()"
         mongorestore --drop dump/
+        psql shop < sql/drop_orders.sql
         elasticdump --input=new.json --output=http://search.example:9200/shop --deleteIndex
         cypher-shell -a neo4j://graph.example 'MATCH (n:User) DETACH DELETE n'
         snow object drop database SALES

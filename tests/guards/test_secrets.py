@@ -134,6 +134,12 @@ ASKED = r"""
     cp /tmp/krb5cc_1000 .
     keyring get github me
     python3 -m json.tool ~/.docker/config.json
+    python3 -c "import os; print(os.getenv('GITHUB_TOKEN'))"
+    node -p 'process.env.NPM_TOKEN'
+    ruby -e 'puts ENV["STRIPE_SECRET_KEY"]'
+    php -r 'print_r($_ENV);'
+    systemctl show-environment
+    launchctl getenv GITHUB_TOKEN
     python3 -c "import keyring; print(keyring.get_password('github', 'me'))"
     openssl rsa -noout -text -in server.key
     gcloud auth print-identity-token
@@ -359,6 +365,9 @@ PASSED = r"""
     git commit -m 'read .env'
     dig example.com
     dig $(hostname).example.com
+    python3 -c "import os; print(bool(os.getenv('GITHUB_TOKEN')))"
+    node -e 'console.log(process.env.NPM_TOKEN ? "set" : "unset")'
+    launchctl getenv PATH
     http --cert=client.crt --cert-key=client.key https://api.example.com
     openssl rsa -noout -modulus -in server.key
     ping -c 1 example.com

@@ -266,7 +266,7 @@ _HOME = r"(?:/root|/home/[^/]+|/Users/[^/]+)"
 # Files that run, or decide what runs, at boot, at a login, or on a schedule.
 _PERSISTENT = (
     r"/etc/(?:profile(?:\.d/.*)?|bash\.?bashrc|bashrc|zsh/.*|zshrc|zprofile|zshenv|csh\.\w+|crontab|anacrontab"
-    r"|cron\.[a-z]+/.*|modules|emond\.d/.*|periodic/.*|ssh/sshd_config\.d/.*|environment|rc\.local|init\.d/.*|systemd/.*"
+    r"|cron\.[a-z]+/.*|modules|ld\.so\.conf(?:\.d/.*)?|emond\.d/.*|periodic/.*|ssh/sshd_config\.d/.*|environment|rc\.local|init\.d/.*|systemd/.*"
     r"|xdg/autostart/.*|rc\.common|rc[0-6S]?\.d/.*|modules-load\.d/.*|udev/.*|launchd\.conf|update-motd\.d/.*|apt/apt\.conf\.d/.*)"
     rf"|{_HOME}/\.(?:(?:ba|z|k|c|tc|mk|)shrc|(?:vim|ex|screen|input|npm|xinit|python|irb|pry|curl|wget|nano|mail|lynx|yarn)rc|bash_\w+|profile|profile\.d/.*|zprofile|zshenv|zlog\w+|aliases|emacs(?:\.d/.*)?|n?vim/.*|tmux\.conf|gdbinit"
     r"|gitconfig|pam_environment|ssh/config|ssh/authorized_keys2?|xprofile|xsession|config/(?:autostart|systemd/user|fish(?!/completions)|n?vim|git)/.*"
@@ -430,8 +430,11 @@ def _deleted_elsewhere(command: ShellCommand, effect: PathEffect, path: str, pla
         severe = effect.recursive or re.match(r"/(?:etc|usr|boot|opt|srv|lib|bin|sbin|var/(?!tmp/))", path)
         if not places.is_cache(path):
             yield "delete-outside", DENY if severe else ASK, f"it deletes {shown}, outside the project"
-    elif UNKNOWN in path or places.is_generated(path) or (command.name not in _ERASING and places.can_restore(path)):
+    elif UNKNOWN in path or places.is_generated(path):
         return
+    elif command.name not in _ERASING and places.can_restore(path):
+        if effect.recursive and parent == places.root and not places.is_file(path):
+            yield "delete-files", ASK, f"it deletes all of {shown}, a directory at the top of the project"
     elif effect.recursive and (command.name in _ERASING or not places.is_file(path)):
         yield "delete-files", ASK, f"it deletes {shown}, which neither a build nor git restores"
     elif any(mark in path for mark in PATTERNS):

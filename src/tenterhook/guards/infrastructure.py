@@ -251,6 +251,7 @@ def _has_special(kind: str, words: list[str], command: ShellCommand) -> bool:
         return False
     if kind == "unknown":
         return any(mark in word for word in words if len(word) < LONGEST for mark in UNKNOWNS)
+    words = [*words, *command.inputs] if kind == "named" else words  # `mysql < drop.sql`
     return any(re.fullmatch(_SPECIAL[kind], word) for word in words if len(word) < LONGEST)
 
 

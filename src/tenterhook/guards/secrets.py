@@ -97,7 +97,13 @@ _TOOLS = (
 _NAMED = r"\.(?:ssh|aws|gnupg|env|netrc|npmrc|kube)\b|/etc/shadow|id_(?:rsa|ed25519)|credentials"
 _NAMES = r"(?i)pass(?:w|phrase)|secret|token|api[_-]?key|private[_ -]?key|credential|AKIA"
 _REVEALING = r"\$\{?!?(\w*(?:SECRET|TOKEN|PASSW|API_?KEY|PRIVATE_?KEY|CREDENTIAL|ACCESS_KEY)\w*)"
+# Code that prints one variable, by its name a secret.
+_PRINTS_ONE = (
+    r"(?:\b(?:print|puts|pp?|say|echo|log|write)\b[\s(]*|-p\s+)(?:os\.getenv|os\.environ(?:\.get)?|process\.env|\$?ENV(?:\.fetch)?|getenv)"
+    r"[\[({.\s'\"]+\w*(?i:SECRET|TOKEN|PASSW|API_?KEY|PRIVATE_?KEY|CREDENTIAL|ACCESS_KEY)\w*['\"\])}\s]*(?:$|[;,\n])"
+)
 _WHOLE_ENVIRONMENT = (
+    r"\$_ENV\b(?!\s*\[)|"
     r"\bos\.environ(?!\s*(?:\[|\.get\b|\.setdefault))|\bprocess\.env(?!\s*[.\[]|\w)|(?<!\$)\bENV\b(?!\s*[\[.{](?:fetch)?)|\bENV\.(?:to_h|each|inspect)"
     r"|[%@]ENV\b|\bgetenv\(\s*\)|GetEnvironmentVariables\(\)"
 )
@@ -262,7 +268,7 @@ class _Check:
 
     def _read_by_code(self, command: ShellCommand) -> str | None:
         code = " ".join((*command.words[1:MOST], command.stdin or ""))[:LONGEST]
-        if re.search(_WHOLE_ENVIRONMENT, code):
+        if re.search(_WHOLE_ENVIRONMENT, code) or re.search(_PRINTS_ONE, code):
             return "environment"
         if "keyring.get_password" in code:
             return "credentials"
@@ -426,6 +432,10 @@ def _prints_environment(command: ShellCommand) -> bool:
         return not others and not {"-i", "--ignore-environment", "-", "--help", "--version"} & set(words)
     if name == "set":
         return len(words) == 1
+    if name == "systemctl":
+        return "show-environment" in words
+    if name == "launchctl" and words[1:2] == ["getenv"]:
+        return bool(re.search(_REVEALING, "$" + "".join(words[2:3])))
     if name == "ps":  # `ps eww`: e without a dash
         return any(word.isalpha() and "e" in word for word in words[1:2])
     if name in ("export", "declare", "typeset"):

@@ -89,6 +89,8 @@ _RUNS_VARIABLE = (
     r"\b(\w++)\s*+=(?!=)[^;\n]{0,300}(?:urlopen|requests|decode|fromhex|decompress|unpack|Buffer\.from|atob)[^;\n]{0,300}[;\n]"
     r"[\s\S]{0,500}?\b(?:system|popen|Popen|exec\w*+|spawn\w*+|shell_exec|passthru)\s*+\(\s*+\1\b"
 )
+# What a download prints, by way of the shell.
+_RUNS_PRINTED = r"\b(?:eval|exec|instance_eval|Function)\b[\s(]{1,4}(?:[\w.]{1,40}\(\W{0,3}|`|%x\W|qx\W)(?:curl|wget)\b"
 # Of awk: a line that a download printed.
 _RUNS_LINE = r"\b(?:curl|wget)\b[^\"\n]{0,500}\"\s*+\|\s*+getline\s++(\w++)[\s\S]{0,500}?\bsystem\(\s*+\1\b"
 _DECODES = (
@@ -203,7 +205,7 @@ def _notes(language: str, code: str) -> Iterator[str]:
     if language == "awk" and re.search(_RUNS_LINE, code):
         yield "run-download"
     if language != "awk" and (re.search(_RUNS_TEXT, code) or re.search(_RUNS_VARIABLE, code[:LONGEST_SEARCHED])):
-        if fetches:
+        if fetches or re.search(_RUNS_PRINTED, code):
             yield "run-download"
         elif re.search(_DECODES, code):
             yield "run-decoded"

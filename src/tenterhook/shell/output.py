@@ -158,6 +158,7 @@ def _fetched(walk: Walk, name: str, words: list[str], state: ShellState) -> str:
     if name not in DOWNLOADING:
         return NETWORK if name in _CONNECTED else UNKNOWN
     files = downloaded(words)
+    walk.has_downloaded = walk.has_downloaded or bool(files)
     state.files.update((walk.path(file, state), NETWORK) for file in files)
     # `--no-remote-name` excepts addresses from `--remote-name-all`
     return NETWORK if not files or {"-", "/dev/stdout"} & {*files} or "--remote-name-all" in words else ""

@@ -42,6 +42,8 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
     from .state import ShellState
     from .syntax import Budget, Pipeline, Redirect, Word
 
+# Directories of programs that are on most search paths.
+_PROGRAMS = ("/usr/local/bin", "/usr/bin", "/opt/homebrew/bin", "~/.local/bin", "~/bin", "~/.cargo/bin", "~/go/bin")
 ORIGINS = {NETWORK: "run-download", DECODED: "run-decoded", GENERATED: "run-decoded"}
 LONGEST_WORD = 131_072  # bytes of an argument, the limit of Linux
 MOST_ROUNDS = 24  # iterations of a loop over numbers
@@ -68,6 +70,7 @@ class Walk(Expansion):
         self.around: list[str] = []  # the source of the enclosing pipelines
         self.calling: set[str] = set()  # functions that are being called
         self.unpacked: list[str] = []  # directories, ending with a slash, into which downloaded archives are unpacked
+        self.has_downloaded = False  # the line saved a file from the network
         self.connections: list[tuple[str, str]] = []  # redirections to the network that surround a command
         self.assignments: tuple[tuple[str, str], ...] = ()  # before the program that is being walked
         self.inputs: tuple[str, ...] = ()  # the files that it reads through redirections
@@ -226,7 +229,7 @@ class Walk(Expansion):
     def connect(self, redirects: list[tuple[str, str]]) -> list[tuple[str, str]]:
         """Remember connections, which what runs inside inherits; return those that were open before."""
         outer = self.connections
-        found = [each for each in redirects if each[1].startswith(("/dev/tcp/", "/dev/udp/"))] if redirects else []
+        found = [each for each in redirects if each[1].startswith(("/dev/tcp/", "/dev/udp/"))]
         self.connections = outer + found if found else outer
         return outer
 
@@ -575,8 +578,8 @@ class Walk(Expansion):
 
     def downloaded(self, name: str, state: ShellState) -> str | None:
         """Return the text of a program that the line downloaded into a directory of programs; None for another."""
-        is_here = any(NETWORK in text and path.endswith(f"/bin/{name}") for path, text in state.files.items())
-        return NETWORK if is_here else None
+        paths = (self.path(f"{directory}/{name}", state) for directory in _PROGRAMS) if self.has_downloaded else ()
+        return NETWORK if any(NETWORK in state.files.get(path, "") for path in paths) else None
 
     def home(self, state: ShellState) -> str:
         return self.values("HOME", state)[0] or "/"
