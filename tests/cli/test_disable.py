@@ -205,3 +205,24 @@ def test_settings_that_have_no_effect_are_said(home: Path) -> None:
     assert ended.returncode == 1
     assert "guard is still in force" in ended.stderr
     assert "writable-by-others" in ended.stderr
+
+
+@pytest.mark.usefixtures("guard")
+def test_several_are_disabled_and_enabled_at_once_and_none_if_a_name_is_unknown(home: Path) -> None:
+    folder_hook(user_hooks(home), "other", "exit 2")
+    assert "no hook is called 'nosuch'" in refused("disable", "guard", "nosuch", "--yes")
+    assert not settings(home).exists()
+    question = b"Disable them until they are enabled again? [Y/n]"
+    assert on_a_terminal(["disable", "guard", "other"], {question: b"\n"})[0] == 0
+    assert decision() == "none"
+    assert "no hook is called 'nosuch'" in refused("enable", "guard", "nosuch")
+    assert decision() == "none"
+    found = json.loads(succeeded("enable", "guard", "other", "--json"))
+    assert [(each["name"], each["changed"]) for each in found["results"]] == [
+        ("guard", [str(settings(home))]), ("other", [str(settings(home))]),
+    ]  # fmt: skip
+    assert not settings(home).exists()
+    found = json.loads(succeeded("disable", "guard", "other", "--yes", "--json"))
+    assert [(each["name"], each["hooks"][0]["disabled"]) for each in found["results"]] == [
+        ("guard", True), ("other", True),
+    ]  # fmt: skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support import folder_hook, user_hooks
+from support import folder_hook, project_hooks, user_hooks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,6 +32,14 @@ def test_a_guard_that_is_installed_holds(home: Path, run: Run) -> None:
 
 def test_without_hooks_nothing_is_said_to_hold(run: Run) -> None:
     assert "\nno hook is in force" in run("doctor").out
+
+
+def test_hooks_that_are_disabled_or_untrusted_are_not_said_to_hold(home: Path, project: Path, run: Run) -> None:
+    folder_hook(user_hooks(home), "guard", "exit 2", trigger="pre-session")
+    assert run("disable", "guard", "--yes").status == 0
+    assert run("doctor").out.splitlines()[-1] == "no hook is in force: nothing would be blocked"
+    folder_hook(project_hooks(project), "untrusted", "exit 2", trigger="pre-session")
+    assert run("doctor").out.splitlines()[-1] == "no hook is in force: nothing would be blocked"
 
 
 def test_fix_renews_the_entries_as_they_were_chosen(home: Path, installed: Path, run: Run) -> None:

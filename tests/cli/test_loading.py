@@ -36,3 +36,10 @@ def test_an_agent_named_twice_is_one_and_a_misspelt_one_is_wrong_usage() -> None
         loading.agents_named(["claude"])
     with pytest.raises(click.UsageError, match="there is no agent 'zzz'; one of: "):
         loading.agents_named(["zzz"])
+
+
+def test_a_name_that_is_not_close_to_any_is_not_guessed() -> None:
+    with pytest.raises(click.UsageError) as raised:
+        loading.known_name("nosuch", ["infrastructure", "protect-hooks"], "built-in hook")
+    assert "did you mean" not in str(raised.value)
+    assert "infrastructure, protect-hooks" in str(raised.value)

@@ -121,3 +121,18 @@ def test_a_folder_whose_definition_is_misspelt_can_be_removed(home: Path, projec
     ended = tenterhook("remove", "guard", "--yes")
     assert ended.returncode == 0, ended.stderr
     assert not folder.exists()
+
+
+def test_several_are_removed_at_once_and_none_if_a_name_is_unknown(guard: Path, home: Path) -> None:
+    ended = tenterhook("remove", "guard", "nosuch", "--yes")
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert entries(user_hooks(home)) == ["guard", "other"]
+    status, seen = on_a_terminal(["remove", "guard", "other"], {b"Delete them permanently? [y/N]": b"y\n"})
+    assert status == 0, seen
+    assert entries(user_hooks(home)) == []
+
+
+def test_several_as_data(guard: Path) -> None:
+    found = json.loads(tenterhook("remove", "guard", "other", "guard", "--yes", "--json").stdout)
+    assert [each["removed"]["name"] for each in found["results"]] == ["guard", "other"]
+    assert (found["wired"], guard.exists()) == ([], False)

@@ -16,7 +16,7 @@ from install.installations import SETTINGS, put, records
 from install.trees import tree
 from support import folder_hook, tenterhook, user_hooks
 from tenterhook.agents import AGENTS
-from tenterhook.cli.setup import RECOMMENDED, AgentProofs
+from tenterhook.cli.setup import RECOMMENDED, AgentProofs, SetupPlan, _print_result
 from tenterhook.doctor.probe import ModeResult
 
 if TYPE_CHECKING:
@@ -60,6 +60,39 @@ def test_it_adds_guards_and_installs_in_every_agent_that_is_found(home: Path) ->
     refused = tenterhook("try", "sudo rm -rf /")
     assert "refused" in refused.stdout
     assert "the daemon is not running" in tenterhook("daemon", "status").stdout
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_guards_that_are_not_in_force_are_no_protection(
+    home: Path, again: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home)
+    (home / ".git").mkdir()  # the home directory lies in the project: its hooks need trust
+    if again:
+        setup("--yes")
+    ended = setup("--yes")
+    assert ended.returncode == 1
+    assert "protected now" not in ended.stdout
+    said = ended.stdout[ended.stdout.index("\nnot protected yet\n") :]
+    assert "block-dangerous-commands, protect-secrets and protect-hooks are not in force: tenterhook list" in said
+    found = json.loads(setup("--yes", "--json").stdout)
+    assert found["not_in_force"] == list(RECOMMENDED)
+
+
+def test_one_guard_that_is_disabled_is_named(home: Path) -> None:
+    assert setup("--yes").returncode == 0
+    assert tenterhook("disable", "protect-hooks", "--yes").returncode == 0
+    ended = setup("--yes")
+    assert ended.returncode == 1
+    assert "\nnot fully protected yet\n  protect-hooks is not in force: tenterhook list\n" in ended.stdout
+    assert "  by block-dangerous-commands and protect-secrets\n" in ended.stdout
+
+
+def test_the_result_says_that_the_guard_of_the_test_was_a_temporary_one(capsys: pytest.CaptureFixture[str]) -> None:
+    plan = SetupPlan([AGENTS["claude-code"]], [], [], starts_daemon=False)
+    for held, is_said in ((True, True), (None, False)):
+        _print_result(plan, [AgentProofs(AGENTS["claude-code"], [ModeResult("plain", held, "")])], [])
+        assert ("tested with a temporary guard" in capsys.readouterr().out) is is_said
 
 
 def test_repeated_it_changes_nothing_and_says_so(home: Path) -> None:

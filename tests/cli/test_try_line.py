@@ -72,6 +72,36 @@ def test_without_an_agent_it_is_the_installed_one(run: Run, home: Path, project:
     assert [tried(run, "ls", "--agent", agent)["guarded"] for agent in ("codex", "gemini")] == [True, False]
 
 
+@pytest.mark.usefixtures("guard")
+def test_agents_that_do_different_things_with_a_question_are_each_named(run: Run, home: Path) -> None:
+    asks = "  Claude Code asks its user"
+    refuses = "  Codex has no way to ask its user: it is refused, and `tenterhook allow ID` lets it run once"
+    install("claude-code")
+    assert run("try", FORCE).out.splitlines()[-1] == asks
+    install("qwen")
+    assert "Qwen" not in run("try", FORCE).out  # it asks, too
+    install("codex")
+    assert run("try", FORCE).out.splitlines()[-3:] == [asks, refuses, "  Qwen Code asks its user"]
+    assert list(tried(run, FORCE)["if_asked_by_agent"]) == ["claude-code", "codex", "qwen"]
+    assert "Codex" not in run("try", FORCE, "--agent", "claude-code").out
+    own = write_config(home / "own.toml", "[[hooks]]\nevent = 'Stop'\ncommand = 'true'\n")
+    install("codex", "--config", str(own))
+    assert "Codex" not in run("try", FORCE).out  # it has other hooks
+
+
+@pytest.mark.usefixtures("guard")
+def test_an_agent_for_which_a_rule_decides_otherwise_is_named(run: Run, home: Path) -> None:
+    install("claude-code")
+    install("qwen")
+    rule = f"[[approvals.rules]]\nagent = 'qwen'\ncommand = '{FORCE}'\nanswer = 'deny'\n"
+    write_config(home / ".config/tenterhook/config.toml", rule)
+    assert run("try", FORCE).out.splitlines()[-2:] == [
+        "  Claude Code asks its user",
+        "  Qwen Code: it would be refused",
+    ]
+    assert tried(run, FORCE)["outcomes"] == {"claude-code": "asked", "qwen": "refused"}
+
+
 def test_an_unknown_agent_is_wrong_usage(run: Run, home: Path, project: Path) -> None:
     ended = run("try", "ls", "--agent", "cdex")
     assert ended.status == 64

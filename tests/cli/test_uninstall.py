@@ -59,3 +59,15 @@ def test_a_dry_run_needs_no_confirmation_and_changes_nothing(home: Path) -> None
     assert f"+++ {path} (then)" in ended.stdout
     assert kept(home) == before
     assert records(home) == ["gemini.json"]
+
+
+def test_with_the_last_agent_it_names_what_it_leaves(home: Path) -> None:
+    install("gemini")
+    install("codex")
+    assert "left as they are" not in tenterhook("uninstall", "gemini", "--yes").stdout
+    tenterhook("trigger", "pre-tool-call", "--tool", "Shell")
+    (home / ".local/state/tenterhook/journal").mkdir(exist_ok=True)
+    assert tenterhook("uninstall", "codex", "--yes").stdout.splitlines()[-1] == (
+        "left as they are: your hooks (~/.config/agents/hooks), the journal (~/.local/state/tenterhook/journal)"
+        " and other state (~/.local/state/tenterhook)"
+    )

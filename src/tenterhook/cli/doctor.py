@@ -77,7 +77,7 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, fix: bool, as_jso
             "agents": [report.as_json() for report in reports],
         }
         print_json({"schema": 1, "holds": not (broken or unshown), **everything})
-    elif reports and not catalog.hooks and not broken and any(report.is_guarded for report in reports):
+    elif reports and not catalog.in_force() and not broken and any(report.is_guarded for report in reports):
         print_text("no hook is in force: nothing would be blocked")
     else:
         print_text(_summary(reports, broken=broken, unshown=unshown))

@@ -1,4 +1,4 @@
-"""`tenterhook enable`: enable a disabled hook."""
+"""`tenterhook enable`: enable disabled hooks."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     return offered(sorted({each.hook.name for each in catalog_here().left_out}), incomplete)
 
 
-@click.command(short_help="Enable a disabled hook.")
-@click.argument("name", metavar="NAME", shell_complete=_names)
+@click.command(short_help="Enable disabled hooks.")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=_names)
 @json_option
-def enable(name: str, as_json: bool) -> int:
-    """Enable a hook that `tenterhook disable` has disabled: its entry in your hooks.toml is removed.
+def enable(names: tuple[str, ...], as_json: bool) -> int:
+    """Enable hooks that `tenterhook disable` has disabled: their entries in your hooks.toml are removed.
 
-    It cannot be run by a guarded agent.
+    It cannot be run by a guarded agent. If a name is unknown, nothing is changed. With several names, --json prints a
+    list of `results`.
 
     \b
     tenterhook enable enforce-tests
@@ -38,26 +39,30 @@ def enable(name: str, as_json: bool) -> int:
     catalog = catalog_here()
     files = [file for file in own_settings(catalog) if os.path.lexists(file)]
     refuse_below_agent("enable")  # it lets more run
-    called = _called(name, catalog, files)
-    changed = [file for file in files if hooks_toml.enable(file, called)]
+    chosen = list(dict.fromkeys(_called(name, catalog, files) for name in names))
+    changed = {called: [file for file in files if hooks_toml.enable(file, called)] for called in chosen}
     after = catalog_here()
-    left = [each.hook for each in after.left_out if each.hook.name == called]
+    left = [each.hook for each in after.left_out if each.hook.name in chosen]
     trouble = next((error for hook in left if (error := still_disabled(hook, after))), None)
     lines = wired(after)
     if as_json:
-        _print_json(called, changed, after)
-    for file in () if as_json else changed:
-        print_text(f"{click.style(one_line(called), bold=True)}  its entry was removed from {short_path(file)}")
+        results = [_as_json(called, changed[called], after) for called in chosen]
+        print_json({"schema": 1, **(results[0] if len(names) == 1 else {"results": results})})
+    else:
+        for called in chosen:
+            for file in changed[called]:
+                print_text(f"{click.style(one_line(called), bold=True)}  its entry was removed from {short_path(file)}")
     if trouble is not None:
         raise trouble
     if as_json:
         return 0
-    if not changed:
-        print_text(f"{one_line(called)} is not disabled")
+    for called in chosen:
+        if not changed[called]:
+            print_text(f"{one_line(called)} is not disabled")
     for hook in after.hooks:
-        if hook.name == called and not (standing := after.trust.standing(hook)).runs:
+        if hook.name in chosen and not (standing := after.trust.standing(hook)).runs:
             why = visible(standing.why or str(standing.state))
-            print_text(f"  {place(hook)} does not run yet: {why}; tenterhook trust {one_line(called)}")
+            print_text(f"  {place(hook)} does not run yet: {why}; tenterhook trust {one_line(hook.name)}")
     for line in lines:
         print_text(line)
     return 0
@@ -75,6 +80,9 @@ def _called(name: str, catalog: Catalog, files: list[str]) -> str:
         raise
 
 
-def _print_json(name: str, changed: list[str], catalog: Catalog) -> None:
-    hooks = hooks_as_json(hook for hook in catalog.hooks if hook.name == name)
-    print_json({"schema": 1, "name": name, "changed": changed, "hooks": hooks})
+def _as_json(name: str, changed: list[str], catalog: Catalog) -> dict[str, object]:
+    return {
+        "name": name,
+        "changed": changed,
+        "hooks": hooks_as_json(hook for hook in catalog.hooks if hook.name == name),
+    }

@@ -78,7 +78,7 @@ def known_name(name: str, known: Iterable[str], kind: str) -> str:
     known = list(known)
     if name in known:
         return name
-    close = get_close_matches(name, known, n=1, cutoff=0.4)
+    close = get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]}? One of: " if close else "one of: "
     raise click.UsageError(f"there is no {kind} {name!r}; {hint}{', '.join(known)}")
 

@@ -57,7 +57,7 @@ def unknown(name: str, catalog: Catalog) -> HookError:
     broken = [each for each in errors if os.path.basename(os.path.dirname(each.file)) == name]
     if broken:
         return HookError(f"'{name}' cannot be loaded: {broken[0].message}", "tenterhook check says how to fix it")
-    close = get_close_matches(name, [hook.name for hook in catalog.all_hooks()], n=1, cutoff=0.5)
+    close = get_close_matches(name, [hook.name for hook in catalog.all_hooks()], n=1)
     return HookError(
         f"no hook is called '{name}'", f"did you mean '{close[0]}'?" if close else "tenterhook list shows the names"
     )

@@ -1,4 +1,4 @@
-"""`tenterhook remove`: delete a hook's folder."""
+"""`tenterhook remove`: delete the folders of hooks."""
 
 from __future__ import annotations
 
@@ -37,61 +37,89 @@ def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     return offered(sorted({each.name for each in _removable(catalog_here())}), incomplete)
 
 
-@click.command(short_help="Delete a hook.")
-@click.argument("name", metavar="NAME", shell_complete=_names)
-@click.option("--user/--project", "for_user", default=None, help="Your own hook of that name, or this project's.")
+class _Removed(NamedTuple):
+    """What was removed: the files of the folder, and the settings files with an entry that disabled the hook."""
+
+    chosen: Removable
+    files: list[str]
+    link: str | None
+    left: str | None  # why the folder still exists
+    changed: list[str]
+
+    def as_json(self) -> dict[str, object]:
+        deleted = not (self.chosen.is_gone or self.left)
+        removed = {**self.chosen._asdict(), "link_to": self.link, "files": self.files, "deleted": deleted}
+        del removed["is_gone"]
+        return {"removed": removed, "changed": self.changed}
+
+
+@click.command(short_help="Delete hooks.")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=_names)
+@click.option("--user/--project", "for_user", default=None, help="Your own hooks of these names, or this project's.")
 @yes_option
 @json_option
-def remove(name: str, for_user: bool | None, yes: bool, as_json: bool) -> int:
-    """Delete a hook of yours or of this project, with its whole folder. It shows what it deletes.
+def remove(names: tuple[str, ...], for_user: bool | None, yes: bool, as_json: bool) -> int:
+    """Delete hooks of yours or of this project, with their whole folders. It shows what it deletes.
 
     A hook that blocks when it fails and can no longer be loaded refuses its event. Removing it ends that, even if its
     folder is gone or it was defined in a hooks file.
 
     To disable a hook and keep it: tenterhook disable NAME. The command needs a terminal or --yes and cannot be run by a
-    guarded agent.
+    guarded agent. If a name is unknown, nothing is deleted. With several names, --json prints a list of `results`.
 
     \b
     tenterhook remove enforce-tests
-    tenterhook remove format --project --yes
+    tenterhook remove format lint --project --yes
     """
     catalog = catalog_here()
-    chosen = _chosen(name, for_user, catalog)
+    # by folder: a hook can be named by its own name and its folder's
+    named = {(each := _chosen(name, for_user, catalog)).folder: (name, each) for name in dict.fromkeys(names)}
     refuse_below_agent("remove")
     need_terminal("remove", yes=yes)
-    link = os.readlink(chosen.folder) if os.path.islink(chosen.folder) else None
-    files = [] if link or chosen.is_gone else _files(chosen.folder)
-    if not as_json or not yes:
-        _show(chosen, files, link, err=as_json)
-    question = "Forget it?" if chosen.is_gone else "Delete it permanently?"
+    found = []
+    for name, chosen in named.values():
+        link = os.readlink(chosen.folder) if os.path.islink(chosen.folder) else None
+        files = [] if link or chosen.is_gone else _files(chosen.folder)
+        found.append((name, chosen, files, link))
+        if not as_json or not yes:
+            _show(chosen, files, link, err=as_json)
+    them = "it" if len(found) == 1 else "them"
+    question = f"Forget {them}?" if all(each.is_gone for _, each in named.values()) else f"Delete {them} permanently?"
     if not yes and not click.confirm(question, default=False, err=as_json):
         return 1
-    left = None if chosen.is_gone else _delete(chosen)
-    for each in {chosen.name, name}:  # after deleting: a load before that would record it again
-        fail_closed.forget(each)
-    enabled = _forget(chosen.name, catalog)
-    after = catalog_here()
-    lines = wired(after)
+    removed = []
+    for name, chosen, files, link in found:
+        left = None if chosen.is_gone else _delete(chosen)
+        for alias in {chosen.name, name}:  # after deleting: a load before that would record it again
+            fail_closed.forget(alias)
+        removed.append(_Removed(chosen, files, link, left, _forget(chosen.name, catalog)))
+        if not as_json:
+            _say(removed[-1])
+    lines = wired(catalog_here())
     if as_json:
-        removed = {**chosen._asdict(), "link_to": link, "files": files, "deleted": not (chosen.is_gone or left)}
-        del removed["is_gone"]
-        print_json({"schema": 1, "removed": removed, "changed": enabled, "wired": lines})
+        results = [each.as_json() for each in removed]
+        print_json({"schema": 1, **(results[0] if len(names) == 1 else {"results": results}), "wired": lines})
         return 0
-    if chosen.is_gone or left:
+    for line in lines:
+        print_text(line)
+    return 0
+
+
+def _say(removed: _Removed) -> None:
+    chosen = removed.chosen
+    if chosen.is_gone or removed.left:
         print_text(f"forgotten: {one_line(chosen.name)}; it no longer refuses anything")
     else:
         print_text(f"removed {short_path(chosen.folder)}")
-    if left:
-        print_text(f"  {short_path(chosen.folder)} still exists: {left}", err=True)
-    for file in enabled:
+    if removed.left:
+        print_text(f"  {short_path(chosen.folder)} still exists: {removed.left}", err=True)
+    for file in removed.changed:
         print_text(f"  and the entry that disabled it in {short_path(file)}")
+    after = catalog_here()
     for hook in after.hooks:
         if hook.name == chosen.name and not hook.missing:
             print_text(f"  still in force by that name: {place(hook)}")
     print_problems((each for each in after.problems if each.code == "ungoverned" and each.key == chosen.name), err=True)
-    for line in lines:
-        print_text(line)
-    return 0
 
 
 def _removable(catalog: Catalog) -> list[Removable]:

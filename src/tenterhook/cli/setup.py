@@ -96,7 +96,8 @@ def setup(
     It adds the recommended guards to your hooks, installs Tenterhook in the settings of each agent, and has each agent
     try something harmless but forbidden, in each of its modes: the real program, without an account, against a
     scripted model on this machine. Hooks that you have changed are left as they are. If it is interrupted or fails,
-    everything is restored. Run again, it changes nothing. Exit status 1 if a guard did not block in an agent.
+    everything is restored. Run again, it changes nothing. Exit status 1 if a guard did not block in an agent or is not
+    in force.
 
     \b
     tenterhook setup
@@ -135,11 +136,13 @@ def setup(
             return _INTERRUPTED
     hub_machine.report()
     outcomes = [AgentProofs(agent, proofs_by_agent.get(agent.name, [])) for agent in plan.agents]
+    in_force = {hook.name for hook in sources.here().catalog.in_force()}
+    idle = [guard.hook.name for guard in plan.guards if guard.hook.name not in in_force]
     if as_json:
-        print_json(_as_json(plan, outcomes, dry_run=False))
+        print_json({**_as_json(plan, outcomes, dry_run=False), "not_in_force": idle})
     else:
-        _print_result(plan, outcomes)
-    return 1 if any(outcome.has_failed for outcome in outcomes) else 0
+        _print_result(plan, outcomes, idle)
+    return 1 if idle or any(outcome.has_failed for outcome in outcomes) else 0
 
 
 class Guard(NamedTuple):
@@ -382,19 +385,22 @@ def _dry_run(plan: SetupPlan, *, as_json: bool) -> int:
     return 0
 
 
-def _print_result(plan: SetupPlan, outcomes: Sequence[AgentProofs]) -> None:
-    """Print what is protected now, and what to do next."""
-    in_force = {hook.name for hook in sources.here().catalog.in_force()}
-    guards = [guard.hook.name for guard in plan.guards if guard.hook.name in in_force]
+def _print_result(plan: SetupPlan, outcomes: Sequence[AgentProofs], idle: Sequence[str]) -> None:
+    """Print what is protected now, and what to do next; `idle` names the guards that are not in force."""
+    guards = [guard.hook.name for guard in plan.guards if guard.hook.name not in idle]
     click.echo()
-    click.secho("protected now", bold=True)
+    if idle:
+        heading = "not fully protected yet" if guards else "not protected yet"
+        click.secho(heading, fg="red", bold=True)
+        print_text(f"  {listed(idle)} {'is' if len(idle) == 1 else 'are'} not in force: tenterhook list")
+    else:
+        click.secho("protected now", bold=True)
     for outcome in outcomes:
         print_text(f"  {outcome.agent.title:<14} {outcome.text()}")
     if guards:
         print_text(f"  by {listed(guards)}")
-    for guard in plan.guards:
-        if guard.hook.name not in in_force:
-            print_text(f"  {guard.hook.name} is not in force: tenterhook list")
+    if any(outcome.state == "proven" for outcome in outcomes):
+        print_text("  tested with a temporary guard; your guards are called in the same way")
     for change in plan.changes:
         root = sources.here().catalog.root
         for what, remedy in change.agent.switches(change.record["settings"], root):

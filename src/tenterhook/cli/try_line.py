@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..approvals.rules import Rule
     from ..catalog.catalog import Catalog
     from ..guards.calls import GuardFinding
+    from ..install.sources import Source
     from ..model import Run
 
 RUNS, ASKED, REFUSED = "runs", "asked", "refused"
@@ -70,10 +71,12 @@ class Tried(NamedTuple):
     said: tuple[Said, ...] = ()
     rule: Rule | None = None
     becomes: str | None = None  # if a hook changes it
+    outcomes: tuple[tuple[str, str], ...] = ()  # in each agent with the same hooks; rules may differ
 
     def as_json(self) -> dict[str, Any]:
         said = [each.as_json() for each in self.said]
-        return {**self._asdict(), "said": said, "rule": self.rule and self.rule._asdict()}
+        rule = self.rule and self.rule._asdict()
+        return {**self._asdict(), "said": said, "rule": rule, "outcomes": dict(self.outcomes)}
 
 
 @click.command("try", short_help="See what would happen to a shell line, without running it.")
@@ -91,7 +94,8 @@ class Tried(NamedTuple):
     metavar="NAME",
     callback=lambda context, option, name: name and caller(context, option, name),
     shell_complete=caller_names,
-    help="The agent that would run it; agent is the bundled one (default: the first one that is installed).",
+    help="The agent that would run it; agent is the bundled one (default: the first one that is installed; others with "
+    "the same hooks are named if something else would happen there).",
 )
 @click.option(
     "--file",
@@ -153,6 +157,10 @@ class _Trial:
         self.agent = agent or next(iter(guarded), sources.BUNDLED)
         self.is_guarded = self.agent in (*guarded, sources.BUNDLED)
         self.catalog: Catalog = sources.for_agent(self.agent, root).catalog
+        files = sources.files_of(self.agent, root)[0]
+        # other agents with the same hooks; those with hooks files of their own are tried with --agent
+        same = [name for name in guarded[1:] if _files(sources.files_of(name, root)[0]) == _files(files)]
+        self.agents = (self.agent, *([] if agent else same))
         self.rules = approvals.all_rules()
         self.untrusted: list[Run] = []
         self._tool = AGENTS[self.agent].shell_tool if self.agent in AGENTS else "Shell"
@@ -182,15 +190,27 @@ class _Trial:
         by = ruling.by if ruling.by in ("hook", "rule") else ""
         if outcome == ASKED:
             by = "hook" if verdict.decision is Action.ASK else "rule"
-        return Tried(line, outcome, by, said, rule, becomes)
+        outcomes = [
+            (each, _outcome(approvals.foreseen(event, verdict, each, self.rules)[0])) for each in self.agents[1:]
+        ]
+        return Tried(line, outcome, by, said, rule, becomes, ((self.agent, outcome), *outcomes))
 
-    def then(self) -> str:
-        """Return what the agent does where a person must be asked."""
-        title = sources.title(self.agent)
+    def then(self, agent: str) -> str:
+        """Return what an agent does where a person must be asked."""
+        title = sources.title(agent)
         first = "people at the hub are asked; without their answer " if presence.is_joined() else ""
-        if self.agent not in AGENTS or AGENTS[self.agent].capabilities.asks:
+        if _asks(agent):
             return f"{first}{title} asks its user"
         return f"{first}{title} has no way to ask its user: it is refused, and `tenterhook allow ID` lets it run once"
+
+
+def _asks(agent: str) -> bool:
+    """Return whether an agent can ask its user."""
+    return agent not in AGENTS or AGENTS[agent].capabilities.asks
+
+
+def _files(found: Iterable[Source]) -> set[str]:
+    return {source.file for source in found}
 
 
 def _worst(outcomes: Iterable[str]) -> str:
@@ -233,8 +253,13 @@ def _print_one(tried: Tried, trial: _Trial, *, guards: bool) -> None:
         print_text(f"  rule: {tried.rule.answer}, {visible(tried.rule.said)}  ({short_path(tried.rule.source)})")
     if guards:
         return
-    if tried.outcome == ASKED:
-        print_text(f"  {trial.then()}")
+    differ = len({(outcome, outcome == ASKED and _asks(agent)) for agent, outcome in tried.outcomes}) > 1
+    if differ:
+        for agent, outcome in tried.outcomes:
+            would = f"{sources.title(agent)}: it {_WORDS[outcome][0]}"
+            print_text(f"  {trial.then(agent) if outcome == ASKED else would}")
+    elif tried.outcome == ASKED:
+        print_text(f"  {trial.then(trial.agent)}")
     elif tried.outcome == RUNS and not tried.by:
         print_text("  no hook and no rule of yours objects; the agent's own settings decide whether it asks its user")
     if not trial.is_guarded:
@@ -243,10 +268,10 @@ def _print_one(tried: Tried, trial: _Trial, *, guards: bool) -> None:
     if trial.untrusted:
         print_text(untrusted_line(len(trial.untrusted), untrusted_hints(trial.untrusted)), err=True)
     if not trial.has_guard:
-        would = _by_guards(tried.line, (_GUARD,))
-        then = f"With `tenterhook add {_GUARD}` it {_WORDS[would.outcome][0]}"
-        print_text(f"No built-in guard is in force here. {then}{':' if would.said else '.'}")
-        for each in would.said:
+        judged = _by_guards(tried.line, (_GUARD,))
+        then = f"With `tenterhook add {_GUARD}` it {_WORDS[judged.outcome][0]}"
+        print_text(f"No built-in guard is in force here. {then}{':' if judged.said else '.'}")
+        for each in judged.said:
             _print_said(each)
 
 
@@ -283,7 +308,8 @@ def _print_json(tried: list[Tried], trial: _Trial, *, is_file: bool) -> None:
         "agent": trial.agent,
         "guarded": trial.is_guarded,
         "directory": trial.directory,
-        "if_asked": trial.then(),
+        "if_asked": trial.then(trial.agent),
+        "if_asked_by_agent": {agent: trial.then(agent) for agent in trial.agents},
         "untrusted": [run.hook.name for run in trial.untrusted],
     }
     if is_file:

@@ -7,13 +7,14 @@ import os
 import click
 
 from ..agents import AGENTS
+from ..basics import places
 from ..basics.display_text import listed
 from ..catalog import project_root
 from ..dispatch import daemon
 from ..errors import HookError
 from ..install import managed as machine
 from ..install import records, settings_change
-from . import hub_machine, managed
+from . import add, hub_machine, managed
 from .loading import agent_names, agents_named, yes_option
 from .printing import print_change, short_path
 from .refusals import need_terminal, refuse_below_agent
@@ -28,9 +29,10 @@ from .refusals import need_terminal, refuse_below_agent
 def uninstall(names: tuple[str, ...], for_user: bool, for_machine: bool, dry_run: bool, yes: bool) -> int:
     """Remove our entries, and nothing else, from the settings of AGENT (default: of every agent that has them).
 
-    Your hooks no longer run there. It shows the change and asks before making it; without a terminal it needs --yes.
-    It cannot be run by a guarded agent. What root installed for every account stays, unless root adds --managed, which
-    also removes the packs that were installed with it.
+    Your hooks no longer run there. Hook folders, the journal and the state directory stay; after the last agent, it
+    names them. It shows the change and asks before making it; without a terminal it needs --yes. It cannot be run by a
+    guarded agent. What root installed for every account stays, unless root adds --managed, which also removes the packs
+    that were installed with it.
     """
     named = agents_named(names)
     if for_machine:
@@ -67,6 +69,7 @@ def uninstall(names: tuple[str, ...], for_user: bool, for_machine: bool, dry_run
         left = "another installation is still in force there" if elsewhere else "your hooks no longer run there"
         click.echo(f"{click.style(plan.agent.title, bold=True)}: {said}" + (f"; {left}" if changed else ""))
     _stop_daemon()
+    _say_what_is_left()
     hub_machine.report()
     managed.report()
     return 0
@@ -79,3 +82,15 @@ def _stop_daemon() -> None:
         if daemon.SERVICE.disable():
             daemon.SERVICE.stop()
             click.echo("the daemon has stopped: no agent is left that uses it")
+
+
+def _say_what_is_left() -> None:
+    """Name the directories of ours that still exist, if no agent is left."""
+    directories = [
+        ("your hooks", add.hooks_directory(None)),
+        ("the journal", places.journal()),
+        ("other state", places.state()),
+    ]
+    left = [f"{what} ({short_path(path)})" for what, path in directories if os.path.isdir(path)]
+    if left and not records.all_records():
+        click.echo(f"left as they are: {listed(left)}")
