@@ -259,13 +259,19 @@ def test_a_hub_that_dies_in_the_middle_is_no_answer(tmp_path: Any, monkeypatch: 
 
 
 @pytest.mark.slow
-def test_a_hub_that_is_restarted_still_has_the_question(tmp_path: Any) -> None:
+@pytest.mark.parametrize("polled", [0.0, 6.0])
+def test_a_hub_that_is_restarted_still_has_the_question(
+    polled: float, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if the agent has waited for longer than a restart may take."""
+    monkeypatch.setattr(asking, "_RESTART", 5.0)
     first = RealHub(tmp_path / "restarted")
     wanted = call()
     listen = first.listen
     try:
         end = Session([surface(joined(first))]).begin(wanted)
         request = first.waiting(wanted.tool_input["command"])
+        time.sleep(polled)
     finally:
         first.kill()
     second = RealHub(tmp_path / "restarted", listen)

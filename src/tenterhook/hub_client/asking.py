@@ -52,24 +52,29 @@ class HubRequest:
             state = self._connection.call("POST", "/requests", opened, timeout=_RESTART).body
             if state.get("hash") != self._request.hash:
                 return None
-            while state.get("state") == _OPEN and (left := until - time.monotonic()) > 0:
-                state = self._poll(min(_POLL, left))
+            while state.get("state") == _OPEN and time.monotonic() < until:
+                state = self._poll(until)
         except Exception:  # noqa: BLE001  # a failure is no answer
             self._is_unavailable = True
             return None
         return _answer(state)
 
-    def _poll(self, seconds: float) -> dict[str, Any]:
-        """Return the request's state once it changes; survives a restart of the hub."""
-        give_up = time.monotonic() + _RESTART
+    def _poll(self, until: float) -> dict[str, Any]:
+        """Return the request's state when it changes, or after a while; survives a restart of the hub."""
+        give_up = 0.0
         while True:
+            seconds = max(0.0, min(_POLL, until - time.monotonic()))
             try:
                 path = f"{self._path}/answer?wait={seconds:.3f}"
                 return self._connection.call("GET", path, timeout=seconds + _MARGIN).body
             except HubRefused:
                 raise
             except HubUnavailable:
-                if self._connection.is_aborted or time.monotonic() >= give_up:
+                now = time.monotonic()
+                give_up = give_up or min(
+                    now + _RESTART, until
+                )  # from when the hub was lost, however long the poll took
+                if self._connection.is_aborted or now >= give_up:
                     raise
                 time.sleep(_INTERVAL)
 
