@@ -244,7 +244,7 @@ def test_a_member_stays_itself(colour: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", [Action, Failure, Outcome, Effect])
-def test_every_enumeration_in_use_is_whole(kind: Any) -> None:
+def test_every_enumeration_in_use_is_intact(kind: Any) -> None:
     members = list(kind)
     assert len(members) == len(set(members)) == len(kind) > 1
     for each in members:

@@ -170,7 +170,7 @@ def test_a_line_that_is_none_of_ours_is_passed_over(hub: RealHub, session: str) 
     assert uploader.pending(member) == 0
 
 
-def test_half_a_line_is_not_delivered_before_it_is_whole(hub: RealHub, session: str) -> None:
+def test_half_a_line_is_not_delivered_before_it_is_intact(hub: RealHub, session: str) -> None:
     member = joined(hub)
     write(session, 2)
     segment = Path(places.journal(), "000001.jsonl")

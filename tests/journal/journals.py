@@ -122,9 +122,9 @@ def verify(*arguments: str | Path, **options: Any) -> Findings:
     return Findings(ended.returncode, places, [each["what"].partition(":")[0] for each in found], ended.stdout)
 
 
-def is_whole(*arguments: str | Path, **options: Any) -> bool:
+def is_intact(*arguments: str | Path, **options: Any) -> bool:
     ended = tenterhook("log", "verify", *arguments, **options)
-    assert (ended.returncode == 0) == ended.stdout.endswith(" whole\n"), ended.stdout + ended.stderr
+    assert (ended.returncode == 0) == ended.stdout.endswith(" intact\n"), ended.stdout + ended.stderr
     return ended.returncode == 0
 
 

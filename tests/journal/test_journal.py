@@ -269,7 +269,7 @@ def test_what_a_hook_answers_never_makes_its_recording_raise(home: Path, project
         engine = journals.engine(partial(_return, answer))
         assert engine.decide(shell_call("\ud800", session_id="\ud800\n\x1b[31m")).runs[0].failure is None
     assert len(journals.recorded(journals.folder(home))) == len(answers)
-    assert journals.is_whole()
+    assert journals.is_intact()
     assert len(journals.log_json()) == len(answers)
     ended = tenterhook("log")
     assert ended.returncode == 0
@@ -356,7 +356,7 @@ RECOVERS = textwrap.dedent(
 )
 
 
-def test_once_there_is_room_again_the_journal_goes_on_and_is_whole(
+def test_once_there_is_room_again_the_journal_goes_on_and_is_intact(
     home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tests = str(Path(__file__).parent.parent)
@@ -365,7 +365,7 @@ def test_once_there_is_room_again_the_journal_goes_on_and_is_whole(
     assert ended.status == 0
     assert ended.stderr.count(SAID) == 1
     assert [each["session_id"] for each in journals.log_json()] == ["good-0", "good-1", "good-2"]
-    assert journals.is_whole()
+    assert journals.is_intact()
 
 
 def test_a_disk_that_was_full_from_the_start_leaves_nothing_that_looks_wrong(homes: tuple[Path, Path]) -> None:
@@ -391,7 +391,7 @@ def test_a_journal_that_is_removed_while_a_process_has_it_open_begins_anew(home:
     shutil.rmtree(journals.folder(home))
     engine.decide(shell_call(session_id="after"))
     assert [record["session_id"] for record in journals.recorded(journals.folder(home))] == ["after"]
-    assert journals.is_whole()
+    assert journals.is_intact()
 
 
 def test_what_writing_takes_is_imported_while_hooks_run(home: Path, project: Path) -> None:

@@ -146,7 +146,7 @@ def test_every_verdict_of_200_processes_is_there_though_50_were_killed(home: Pat
         assert (record["decision"], record["reason"]) == ("deny", "not this")
         assert [each["meaning"] for each in record["runs"]] == ["blocked"]
     assert {record["by"] for record in decided.values()} == {"library", "trigger", "claude-code"}
-    assert journals.is_whole()
+    assert journals.is_intact()
     assert len(journals.log_json("-n", "0", "--decision", "deny")) == 200
 
 
@@ -183,7 +183,7 @@ def test_writers_that_are_killed_in_the_middle_of_it_have_lost_nothing_they_told
     there = sessions(journals.folder(home))
     assert {session for each in told for session in each} <= set(there)
     assert len(there) == len(set(there))
-    assert journals.is_whole()
+    assert journals.is_intact()
 
 
 def test_many_processes_lose_nothing(home: Path, here: Path) -> None:
@@ -193,7 +193,7 @@ def test_many_processes_lose_nothing(home: Path, here: Path) -> None:
         assert (process.returncode, stderr) == (0, "")
     expected = sorted(f"p{number}-{each}" for number in range(6) for each in range(40))
     assert sorted(sessions(journals.folder(home))) == expected
-    assert journals.is_whole()
+    assert journals.is_intact()
 
 
 def test_many_threads_lose_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,7 +213,7 @@ def test_many_threads_lose_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) 
         thread.join(HANG)
     assert sorted(sessions(journals.folder(home))) == sorted(f"t{t}-{n}" for t in range(8) for n in range(25))
     assert len(journals.segments(journals.folder(home))) > 3
-    assert journals.is_whole()
+    assert journals.is_intact()
 
 
 # Over and over: a process whose threads all write at once, before any of them has.
@@ -258,7 +258,7 @@ def test_threads_that_all_write_for_the_first_time_do_not_get_in_one_anothers_wa
     ended = subprocess.run(command, capture_output=True, text=True, timeout=HANG)
     assert (ended.stdout, ended.stderr) == ("", "")
     assert len(sessions(place)) == 12 * rounds
-    assert journals.is_whole()
+    assert journals.is_intact()
 
 
 FORKS = textwrap.dedent(
@@ -298,7 +298,7 @@ def test_children_of_a_process_that_is_writing_neither_hang_nor_lose_anything(ho
     expected = [f"parent-{number}" for number in range(int(count))]
     expected += [f"child-{child}-{number}" for child in range(10) for number in range(5)]
     assert sorted(sessions(journals.folder(home))) == sorted(expected)
-    assert journals.is_whole()
+    assert journals.is_intact()
 
 
 HOLDER = textwrap.dedent(
@@ -351,7 +351,7 @@ def test_a_writer_that_is_stopped_with_the_lock_holds_up_nobody(
     assert expected < set(sessions(place))
     assert len(journals.asides(place)) == 7
     assert all(path.stat().st_mode & 0o777 == 0o600 for path in journals.asides(place))
-    assert journals.is_whole()
+    assert journals.is_intact()
     assert {record["session_id"] for record in journals.log_json()} == set(sessions(place))
 
     stopped_holder.send_signal(signal.SIGCONT)  # and goes on as if nothing had been
@@ -359,7 +359,7 @@ def test_a_writer_that_is_stopped_with_the_lock_holds_up_nobody(
     journals.write(place, journals.record(session_id="after"))
     assert {"holder", "after"} < set(sessions(place))
     assert len(journals.asides(place)) == 7
-    assert journals.is_whole()
+    assert journals.is_intact()
 
 
 def test_what_was_written_aside_is_seen_to_be_edited_or_gone_too(
@@ -369,7 +369,7 @@ def test_what_was_written_aside_is_seen_to_be_edited_or_gone_too(
     journals.write(place, journals.record(session_id="aside"))
     anchor = here / "anchor.json"
     anchor.write_text(tenterhook("log", "anchor").stdout)
-    assert journals.is_whole("--anchor", anchor)
+    assert journals.is_intact("--anchor", anchor)
     (aside,) = journals.asides(place)
     whole = aside.read_bytes()
     aside.write_bytes(whole.replace(b"echo 0", b"echo 1"))

@@ -38,8 +38,8 @@ def test_what_is_beyond_the_size_to_keep_goes_and_the_rest_verifies(home: Path, 
     assert names[0] > "000006.jsonl"
     assert sum(path.stat().st_size for path in journals.segments(journals.folder(home))) < 1.3 * 1024 * 1024
     assert journals.checkpoints(home)
-    assert journals.is_whole()
-    assert journals.is_whole("--anchor", anchor)  # it has seen what is gone, and a checkpoint says so
+    assert journals.is_intact()
+    assert journals.is_intact("--anchor", anchor)  # it has seen what is gone, and a checkpoint says so
     shown = journals.log_json("-n", "0")
     assert [each["session_id"] for each in shown][-1] == "s-64"
     assert 15 < len(shown) < 40
@@ -60,8 +60,8 @@ def test_what_is_older_than_the_days_to_keep_goes_and_the_rest_verifies(home: Pa
     assert not set(old) & set(left)
     assert left[0].name == "000003.jsonl"
     assert [each["through"] for each in journals.checkpoints(home)] == [2]
-    assert journals.is_whole()
-    assert journals.is_whole("--anchor", anchor)
+    assert journals.is_intact()
+    assert journals.is_intact("--anchor", anchor)
     assert 0 < len(journals.log_json("-n", "0")) < 18  # the index has forgotten them too
 
 
@@ -96,7 +96,7 @@ def test_old_segments_that_are_still_there_are_no_trouble(home: Path, project: P
     assert not any(path.exists() for path in old)
     for path in reversed(old):
         path.write_bytes(copies[path])
-        assert journals.is_whole(), path.name
+        assert journals.is_intact(), path.name
 
 
 @pytest.mark.usefixtures("small_segments")
@@ -117,8 +117,8 @@ def test_what_was_written_aside_goes_with_age_too(home: Path, project: Path) -> 
     aside = place / "aside-1-00000000.jsonl"
     head, own = writer.closed(writer._header(0, writer.START), writer.START)
     aside.write_bytes(head + writer.closed(json.dumps(journals.record()).encode(), own)[0])
-    assert journals.is_whole()
+    assert journals.is_intact()
     os.utime(aside, (0, 0))
     fill(home, 6, first=2)
     assert not aside.exists()
-    assert journals.is_whole()
+    assert journals.is_intact()

@@ -91,7 +91,7 @@ def places(findings: list[segments.IntegrityFinding]) -> list[tuple[str, int]]:
 # ---- as it was written
 
 
-def test_a_journal_as_it_was_written_is_whole(written: Bytes) -> None:
+def test_a_journal_as_it_was_written_is_intact(written: Bytes) -> None:
     ended = tenterhook("log", "verify")
     count = sum(content.count(b"\n") for content in written.values())
     assert ended.returncode == 0
@@ -100,7 +100,7 @@ def test_a_journal_as_it_was_written_is_whole(written: Bytes) -> None:
 
 
 def test_where_there_is_no_journal_nothing_is_wrong_with_it(project: Path) -> None:
-    assert journals.is_whole()
+    assert journals.is_intact()
     assert json.loads(tenterhook("log", "anchor").stdout)["heads"] == {}
 
 
@@ -267,7 +267,7 @@ def test_segments_that_changed_names_are_found(written: Bytes, tmp_path: Path) -
 def test_what_comes_after_an_anchor_is_no_trouble(home: Path, project: Path, written: Bytes) -> None:
     anchor = journals.anchor_here(project)
     journals.write(journals.folder(home), *map(journals.record, range(3)))
-    assert journals.is_whole("--anchor", anchor)
+    assert journals.is_intact("--anchor", anchor)
 
 
 @pytest.mark.parametrize("lines", [1, 2])
@@ -276,7 +276,7 @@ def test_a_cut_off_tail_shows_against_an_anchor_only(home: Path, project: Path, 
     last = journals.segments(journals.folder(home))[-1]
     kept = last.read_bytes().splitlines(keepends=True)[:-lines]
     last.write_bytes(b"".join(kept))
-    assert journals.is_whole()
+    assert journals.is_intact()
     found = journals.verify("--anchor", anchor)
     assert (found.status, found.places, found.words) == (1, [(last.name, len(kept))], ["cut off"])
 
@@ -287,7 +287,7 @@ def test_a_cut_off_tail_still_shows_when_others_have_written_since(home: Path, p
     lines = last.read_bytes().splitlines(keepends=True)
     last.write_bytes(b"".join(lines[:-1]))
     journals.write(journals.folder(home), *map(journals.record, range(3)))
-    assert journals.is_whole()
+    assert journals.is_intact()
     found = journals.verify("--anchor", anchor)
     assert (found.places, found.words) == ([(last.name, len(lines))], ["rewritten"])
 
@@ -296,7 +296,7 @@ def test_a_last_segment_that_is_gone_shows_against_an_anchor_only(home: Path, pr
     anchor = journals.anchor_here(project)
     last = journals.segments(journals.folder(home))[-1]
     last.unlink()
-    assert journals.is_whole()
+    assert journals.is_intact()
     found = journals.verify("--anchor", anchor)
     assert ([segment for segment, _ in found.places], found.words) == ([last.name], ["removed"])
 
@@ -304,7 +304,7 @@ def test_a_last_segment_that_is_gone_shows_against_an_anchor_only(home: Path, pr
 def test_a_journal_that_is_gone_shows_against_an_anchor_only(home: Path, project: Path, written: Bytes) -> None:
     anchor = journals.anchor_here(project)
     shutil.rmtree(journals.folder(home))
-    assert journals.is_whole()
+    assert journals.is_intact()
     assert len(journals.verify("--anchor", anchor).places) == len(written)
 
 
@@ -318,7 +318,7 @@ def test_a_journal_that_was_written_anew_shows_against_an_anchor_only(
     journals.write(forged, *(journals.record(number, decision="allow") for number in range(5)))
     shutil.rmtree(place)
     forged.rename(place)
-    assert journals.is_whole()
+    assert journals.is_intact()
     found = journals.verify("--anchor", anchor)
     assert (found.status, found.places, found.words) == (1, [("000001.jsonl", 6)], ["rewritten"])
 
@@ -346,10 +346,10 @@ def test_a_half_written_last_line_is_no_finding_and_what_comes_after_goes_on(hom
     last = journals.segments(place)[-1]
     with last.open("ab") as stream:
         stream.write(b'{"schema": 1, "type": "verdict", "ti')
-    assert journals.is_whole()
+    assert journals.is_intact()
     journals.write(place, *map(journals.record, range(3)))
     assert {"s-0", "s-1", "s-2"} <= {record["session_id"] for record in journals.recorded(place)}
-    assert journals.is_whole()
+    assert journals.is_intact()
     assert [each["session_id"] for each in journals.log_json("-n", "3")] == ["s-0", "s-1", "s-2"]
 
 
@@ -366,14 +366,14 @@ def test_a_segment_that_was_begun_without_a_line_is_no_trouble(home: Path, proje
     place = journals.folder(home)
     place.mkdir(parents=True)
     (place / "000001.jsonl").touch()
-    assert journals.is_whole()
+    assert journals.is_intact()
     journals.write(place, *map(journals.record, range(3)))
-    assert journals.is_whole()
+    assert journals.is_intact()
     following = place / f"{len(journals.segments(place)) + 1:06}.jsonl"
     following.touch()
-    assert journals.is_whole()
+    assert journals.is_intact()
     journals.write(place, journals.record(3))
-    assert journals.is_whole()
+    assert journals.is_intact()
     assert len(journals.log_json()) == 4
 
 
@@ -384,9 +384,9 @@ def test_a_file_that_is_no_segment_is_nothing_to_us(home: Path, written: Bytes, 
         strange.mkdir()
     else:
         strange.write_bytes(b"\x00\xff hello")
-    assert journals.is_whole()
+    assert journals.is_intact()
     journals.write(journals.folder(home), journals.record())
-    assert journals.is_whole()
+    assert journals.is_intact()
     assert len(journals.log_json("-n", "0")) == 13
 
 
@@ -480,7 +480,7 @@ def test_nothing_is_found_while_others_write_and_forget(
             assert writer.stdout.readline() == "begun\n"
         for _ in range(30):
             assert segments.verify(str(journals.folder(home))).findings == []
-        assert journals.is_whole()
+        assert journals.is_intact()
         assert tenterhook("log").returncode == 0
     finally:
         for writer in writers:
