@@ -249,7 +249,14 @@ def test_rules_and_people_judge_the_input_that_will_run(project: Path) -> None:
 def test_permission_request_says_what_is_asked(project: Path) -> None:
     """`permission-request`, with `permission_request_id` (also as `id`), `tool_name`, `tool_input`, `tool_call_id`,
     `action` and `display` (the real command or path, and the directory)."""
-    engine, person = engine_of(project, asking("cat > array")), Person(NO)
+    array_hook_is_done = project / "done"
+
+    async def hook_is_done() -> None:
+        while not array_hook_is_done.exists():
+            await asyncio.sleep(0.01)
+
+    engine = engine_of(project, asking("cat > array; touch done"))
+    person = Person(NO, first=hook_is_done)  # who would answer a slow hook's question before it has read the event
     sent: list[Event] = []
     engine.on("permission-request")(sent.append)
     permit(
