@@ -72,7 +72,7 @@ def install(
                 return 1
             for each in plans:
                 managed.apply(each)
-    except BaseException:
+    except BaseException:  # on Ctrl-C too, everything is restored
         before.undo()
         raise
     hooks = managed.hooks()

@@ -293,7 +293,7 @@ class _Check:
         """Whether a command searches for secrets in a whole home or the system: `grep -r password ~`."""
         words = command.words[1:]
         is_recursive = command.name in ("rg", "ag", "ack") or any(
-            programs.clustered(word, "rR") or word.startswith("--recursive") for word in words
+            programs.has_short_option(word, "rR") or word.startswith("--recursive") for word in words
         )
         operands = [word for word in words if not word.startswith("-")]
         return (

@@ -18,7 +18,7 @@ from __future__ import annotations
 from ..basics import lazy_re as re
 from ..basics.named_tuples import NamedTuple
 from .output import DOWNLOADING, downloaded
-from .programs import Find, arguments, clustered, git_options, has, is_option, program, split_options, value_of
+from .programs import Find, arguments, has_short_option, git_options, has, is_option, program, split_options, value_of
 from .wrappers import synopsis
 
 TYPE_CHECKING = False
@@ -159,7 +159,7 @@ def _in_place(words: list[str]) -> list[PathEffect]:
     given = [word for word in words[1:] if word[:1] == "-"]
     names = [word.partition("=")[0].replace("--inplace", "--in-place") for word in given]
     shortened = any(each[:3] == "--i" and "--in-place".startswith(each) for each in names)
-    if not shortened and not any(clustered(word, "i", valued) for word in given):
+    if not shortened and not any(has_short_option(word, "i", valued) for word in given):
         return found
     options, operands = arguments(words, short, ("--expression", "--file"))
     has_script = has(options, "-e", "-f", "--expression", "--file") or name != "sed"

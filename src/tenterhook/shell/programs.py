@@ -164,7 +164,7 @@ def is_cluster(word: str, options: str) -> bool:
     return word.startswith("-") and word != "-" and not word[1:].strip(options)
 
 
-def clustered(word: str, options: str, valued: str = "") -> bool:
+def has_short_option(word: str, options: str, valued: str = "") -> bool:
     """Whether one of these short options is in a word such as `-rn`; what follows a letter in `valued` is its value."""
     if word[:1] != "-":
         return False

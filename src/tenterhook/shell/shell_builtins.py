@@ -29,7 +29,7 @@ def _cd(walk: Walk, words: list[str], state: ShellState, stdin: str | None, show
 
 
 def _declare(walk: Walk, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int) -> str:
-    evaluates = words[0] == "integer" or any(programs.clustered(word, "in") for word in words[1:])
+    evaluates = words[0] == "integer" or any(programs.has_short_option(word, "in") for word in words[1:])
     for word in words[1:]:
         name, equals, value = word.partition("=")
         if evaluates and not name.startswith("-"):
