@@ -18,7 +18,7 @@ from __future__ import annotations
 from ..basics import lazy_re as re
 from ..basics.named_tuples import NamedTuple
 from .output import DOWNLOADING, downloaded
-from .programs import Find, arguments, has_short_option, git_options, has, is_option, program, split_options, value_of
+from .programs import Find, arguments, git_options, has, has_short_option, is_option, program, split_options, value_of
 from .wrappers import synopsis
 
 TYPE_CHECKING = False
