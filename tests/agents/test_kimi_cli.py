@@ -51,6 +51,33 @@ def test_two_programs_are_called_kimi(first: str, which: str, tmp_path: Path) ->
     assert [name for name in ("kimi-cli", "kimi-code") if AGENTS[name].is_program(str(program))] == [which]
 
 
+@pytest.mark.parametrize(
+    ("shim", "which"),
+    [
+        ("#!/usr/bin/env bash\n# asdf-plugin: nodejs 24.1.0\n", "kimi-code"),
+        ("#!/usr/bin/env bash\nexec pyenv exec kimi\n", "kimi-cli"),
+        ("#!/bin/sh\n'''exec' '/a/long/path/bin/python' kimi\n", "kimi-cli"),
+    ],
+)
+def test_a_shim_is_the_program_of_the_language_that_it_names(shim: str, which: str, tmp_path: Path) -> None:
+    program = tmp_path / "kimi"
+    program.write_text(shim)
+    assert [name for name in ("kimi-cli", "kimi-code") if AGENTS[name].is_program(str(program))] == [which]
+
+
+@pytest.mark.parametrize(
+    ("settings", "which"), [((), "kimi-code"), ((".kimi",), "kimi-cli"), ((".kimi", ".kimi-code"), "kimi-code")]
+)
+def test_a_shim_that_names_no_language_is_the_program_with_settings(
+    settings: tuple[str, ...], which: str, home: Path, tmp_path: Path
+) -> None:
+    program = tmp_path / "kimi"
+    program.write_bytes(b"\x7fELF")
+    for directory in settings:
+        (home / directory).mkdir()
+    assert [name for name in ("kimi-cli", "kimi-code") if AGENTS[name].is_program(str(program))] == [which]
+
+
 def test_it_honours_a_block_and_hears_nothing_else() -> None:
     said = answer("kimi-cli/PreToolUse", Verdict("", Action.DENY, "no", additional_context=("more",)))
     assert (said.blocks, said.stdout, said.stderr) == (True, "", "no\n\nmore\n")

@@ -39,12 +39,20 @@ class Kimi(protocol.Agent):
         return {"event": event, "command": line, "timeout": seconds}
 
     def is_program(self, program: str) -> bool:
+        """Decide by the interpreter; a shim that does not name it, by which of the two programs has settings here."""
         try:
             with open(program, "rb") as file:
-                first = file.readline(256)
+                head = file.read(512)
         except OSError:
+            head = b""
+        if b"python" in head.partition(b"\n")[0]:
             return not self.is_node_script
-        return (b"node" in first or "node_modules" in os.path.realpath(program)) == self.is_node_script
+        if b"node" in head or "node_modules" in os.path.realpath(program):
+            return self.is_node_script
+        if b"python" in head or b"pyenv" in head:
+            return not self.is_node_script
+        homes = [os.path.isdir(os.path.expanduser(directory)) for directory in ("~/.kimi", "~/.kimi-code")]
+        return self.is_node_script != (homes == [True, False])
 
     def switches(self, settings: str, root: str) -> Iterator[tuple[str, str]]:
         from .settings_files import read_toml
