@@ -62,28 +62,12 @@ def test_it_adds_guards_and_installs_in_every_agent_that_is_found(home: Path) ->
     assert "the daemon is not running" in tenterhook("daemon", "status").stdout
 
 
-@pytest.mark.parametrize("again", [False, True])
-def test_guards_that_are_not_in_force_are_no_protection(
-    home: Path, again: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(home)
-    (home / ".git").mkdir()  # the home directory lies in the project: its hooks need trust
-    if again:
-        setup("--yes")
-    ended = setup("--yes")
-    assert ended.returncode == 1
-    assert "protected now" not in ended.stdout
-    said = ended.stdout[ended.stdout.index("\nnot protected yet\n") :]
-    assert "block-dangerous-commands, protect-secrets and protect-hooks are not in force: tenterhook list" in said
-    found = json.loads(setup("--yes", "--json").stdout)
-    assert found["not_in_force"] == list(RECOMMENDED)
-
-
 def test_one_guard_that_is_disabled_is_named(home: Path) -> None:
     assert setup("--yes").returncode == 0
     assert tenterhook("disable", "protect-hooks", "--yes").returncode == 0
     ended = setup("--yes")
     assert ended.returncode == 1
+    assert json.loads(setup("--yes", "--json").stdout)["not_in_force"] == ["protect-hooks"]
     assert "\nnot fully protected yet\n  protect-hooks is not in force: tenterhook list\n" in ended.stdout
     assert "  by block-dangerous-commands and protect-secrets\n" in ended.stdout
 
@@ -104,6 +88,21 @@ def test_repeated_it_changes_nothing_and_says_so(home: Path) -> None:
     own = {name: content for name, content in tree(home).items() if not name.startswith((".cache", ".local/state"))}
     assert own == {name: content for name, content in before.items() if not name.startswith((".cache", ".local/state"))}
     assert "already" not in setup("--yes", "--guards", "stay-in-project").stdout.splitlines()[0]
+
+
+@pytest.mark.parametrize("is_repository", [False, True])
+def test_in_a_home_that_is_not_the_accounts_it_names_the_reason_and_changes_nothing(
+    home: Path, is_repository: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if is_repository:
+        (home / ".git").mkdir()
+    before = tree(home)
+    monkeypatch.chdir(home)
+    ended = setup("--yes")
+    assert ended.returncode == 1
+    assert "HOME is not your account's home directory" in ended.stderr
+    assert "run tenterhook setup in another directory" in ended.stderr
+    assert tree(home) == before
 
 
 def test_a_dry_run_shows_the_changes_and_makes_none(home: Path) -> None:

@@ -106,17 +106,24 @@ def with_settings(layers: Iterable[Layer]) -> list[Layer]:
 def all_layers(root: str, managed: str) -> list[Layer]:
     """Return the layers, including those whose directory is also that of another."""
     config = places.config_home()
-    # If the environment moves the configuration into a repository, the hooks there are the project's. ~/.config and the
-    # directory that `install` recorded are always the user's.
-    own = os.path.join(places.account_home(), ".config")
-    chosen = "config" in places.FIXED or os.path.realpath(config) == os.path.realpath(own)
-    from . import project_root
-
-    moved = not chosen and project_root.repository_can_reach(config, root)
-    user = "project" if moved else "user"
+    user = "project" if is_config_moved(root) else "user"
     return [
         Layer("managed", managed),
         Layer(user, os.path.join(config, "agents", "hooks")),
         Layer(user, os.path.join(config, "kimi", "hooks")),
         Layer("project", os.path.join(root, ".agents", "hooks")),
     ]
+
+
+def is_config_moved(root: str) -> bool:
+    """Whether the environment moves the user's configuration into a repository, whose hooks the hooks there then are.
+
+    ~/.config and the directory that `install` recorded are always the user's.
+    """
+    config = places.config_home()
+    own = os.path.join(places.account_home(), ".config")
+    if "config" in places.FIXED or os.path.realpath(config) == os.path.realpath(own):
+        return False
+    from . import project_root
+
+    return project_root.repository_can_reach(config, root)

@@ -17,6 +17,7 @@ from ..authoring.built_in_hooks import COPIED, CURRENT, built_in_hooks, state_of
 from ..basics import places
 from ..basics.display_text import listed, visible
 from ..catalog import fail_closed
+from ..catalog.catalog import is_config_moved
 from ..dispatch import daemon as daemon_
 from ..doctor import probe, proofs
 from ..errors import HookError
@@ -193,6 +194,12 @@ def _wanted(names: Sequence[str]) -> list[Hook]:
 
 def _plan(agents: Sequence[Agent], wanted: Sequence[Hook], *, daemon: bool) -> SetupPlan:
     catalog = sources.here().catalog
+    if is_config_moved(catalog.root):
+        raise HookError(
+            f"hooks in {places.config_home()} would count as those of the project {catalog.root}, because HOME is not"
+            f" your account's home directory, {places.account_home()}",
+            "run tenterhook setup in another directory, such as the project that you work on",
+        )
     directory = add.hooks_directory(None)
     folders = {hook.name: os.path.join(directory, hook.name) for hook in wanted}
     guards = [Guard(hook, folders[hook.name], state_of(hook, folders[hook.name])) for hook in wanted]

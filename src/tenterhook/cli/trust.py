@@ -154,7 +154,9 @@ def _trust_code(catalog: Catalog, *, yes: bool) -> int:
 def _need_records(catalog: Catalog) -> None:
     trouble = catalog.trust.unreliable()
     if trouble:
-        raise HookError(trouble, "use a state directory of your own, outside the project")
+        raise HookError(
+            trouble, "run it in another directory, or use a state directory of your own, outside the project"
+        )
 
 
 def candidates(catalog: Catalog) -> list[Trustable]:
