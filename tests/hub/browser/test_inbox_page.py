@@ -14,7 +14,7 @@ from hub.browser.running import Agent, Hub, signed_in
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
-SETTLED = 600  # ms after which keys answer what the page shows
+SETTLED = 800  # ms after which keys answer what the page shows, and letters are no text of a message
 EVIL = 'echo "<img src=x onerror=alert(1)>" \x1b[2K\u202egnp.exe\u200b; rm -rf ~/'
 
 
@@ -151,6 +151,22 @@ def test_without_a_selection_keys_answer_the_first_request_once_it_can_have_been
     assert agent.answer(second, wait=0)["state"] == "open"
     page.keyboard.press("a")
     assert agent.answer(second)["answer"]["approved"] is True
+
+
+@pytest.mark.parametrize("text", ["dUse the tests folder", "dplease use staging", "Ask me again"])
+def test_a_message_that_no_field_takes_answers_nothing(page: Page, agent: Agent, text: str) -> None:
+    live(page)
+    asked = agent.shell("make one")
+    expect(page.locator(".open.card")).to_have_count(1)
+    page.evaluate("touch(one('.open.card'))")  # as if it had appeared just now
+    page.keyboard.type(text, delay=100)
+    assert agent.answer(asked, wait=0)["state"] == "open"
+    page.wait_for_timeout(SETTLED)
+    page.keyboard.press("d")
+    page.keyboard.type("no")
+    page.keyboard.press("Enter")
+    answer = agent.answer(asked)["answer"]
+    assert (answer["approved"], answer["message"]) == (False, "no")
 
 
 def test_a_key_does_not_answer_a_request_that_is_out_of_sight(page: Page, agent: Agent) -> None:

@@ -310,7 +310,10 @@ async function listen() {
 
 function connected() {
   const wasLost = !one("#lost").hidden;
-  if (wasLost) say("Connected again.");
+  if (wasLost) {
+    say("Connected again.");
+    for (const trouble of all(".card .trouble")) trouble.textContent = "";
+  }
   pause = 1000;
   lost("");
   if (wasLost || hasCards) refresh().catch(() => {}).finally(() => { isListening = true; });
@@ -358,7 +361,7 @@ document.addEventListener("submit", async (event) => {
     place(fresh, true);
   } catch (error) {
     const known = error instanceof Error && error.message.startsWith("The hub");
-    one(".trouble", card).textContent = known ? error.message : "The hub did not reply. The page updates once it does.";
+    one(".trouble", card).textContent = known ? error.message : "The hub did not reply; your answer may not have counted. The page updates once it does.";
   }
   card.ariaBusy = null;
 });
@@ -366,6 +369,8 @@ document.addEventListener("submit", async (event) => {
 // -- keys
 
 const UNREAD = 500; // ms in which a key may be meant for what was there before
+const PAUSE = 700; // ms without a letter after which letters are keys again: what follows one without effect is text
+let typed = -PAUSE; // when the last letter without effect was pressed
 const since = new WeakMap(); // when a card appeared, or became the one that keys answer
 let first; // the card that keys answer if none is selected
 
@@ -378,7 +383,8 @@ function nextOf(card) {
   return waiting.find((each) => !card || card.compareDocumentPosition(each) & 4) || waiting[0];
 }
 
-// The card that a key answers: the selected one, or the first. If it cannot have been read yet, it is only selected.
+// The card that a key answers: the selected one, or the first. If it cannot have been read yet, it is only selected,
+// and the letters of a message that was begun with this key answer nothing either.
 function answerable(card) {
   const open = card?.dataset.state === "open" ? card : nextOf(card);
   if (!open) return;
@@ -388,6 +394,7 @@ function answerable(card) {
   const isSeen = bottom - top > innerHeight ? top < middle && bottom > middle : top >= -1 && bottom <= innerHeight + 1;
   if (open !== card) open.focus({ preventScroll: true });
   if (isSeen && performance.now() - since.get(open) >= UNREAD && (!card || card === open)) return open;
+  typed = performance.now();
   if (!isSeen) {
     what.scrollIntoView({ block: "center" });
     touch(open);
@@ -423,6 +430,9 @@ document.addEventListener("keydown", (event) => {
   const card = event.target.closest(".card");
   if (event.key === "Escape" && card) return card.focus();
   if (event.target.matches("input, select, textarea")) return;
+  const isText = performance.now() - typed < PAUSE;
+  if (event.key.length === 1 && (isText || !(event.key in KEYS))) typed = performance.now();
+  if (isText) return;
   if (event.key === "Enter" && event.target === card) return one("h2 a", card).click();
   if (!(event.key in KEYS) || (event.repeat && !"jk".includes(event.key)) || !one(".card, #open")) return;
   event.preventDefault();
