@@ -148,9 +148,7 @@ def test_a_request_that_another_answered_stays_in_sight_and_no_other_takes_its_p
         assert "make first" in screen.part("text")
         assert screen.ids == [second["id"]]
         await screen.press("a", "s", "d", "enter")
-        assert not screen.app.can_answer
         assert answer_of(agent, second) is None
-        await screen.press("j")
         await screen.shows("make second")
 
     seen(me, watch)
@@ -206,8 +204,38 @@ def test_keys_do_not_count_before_a_request_could_be_seen(
         await screen.press("a", "s", "d", "enter")
         assert answer_of(agent, asked) is None
         monkeypatch.setattr(inbox_screen, "_SEEN", 0)
+        monkeypatch.setattr(inbox_screen, "_PAUSE", 0)
         await screen.press("a")
         await screen.until(lambda: answer_of(agent, asked))
+
+    seen(me, watch)
+
+
+def test_a_message_that_no_field_takes_answers_nothing(
+    me: inbox_client.Person, agent: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inbox_screen, "_PAUSE", 3600)
+
+    async def watch(screen: Screen) -> None:
+        asked = hubs.opened(agent, "make it")
+        await screen.shows("make it")
+        await screen.press(*"Use a test")
+        await screen.press("s", "d", "enter")
+        assert answer_of(agent, asked) is None
+
+    seen(me, watch)
+
+
+def test_a_request_that_comes_after_the_last_one_was_answered_is_chosen_and_can_be_answered(
+    me: inbox_client.Person, agent: httpx.Client
+) -> None:
+    async def watch(screen: Screen) -> None:
+        for what in ("make first", "make second"):
+            asked = hubs.opened(agent, what)
+            await screen.shows(what)
+            await screen.press("a")
+            await screen.until(lambda: screen.ids == [])
+            assert answer_of(agent, asked) is not None
 
     seen(me, watch)
 

@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual.app import ComposeResult
+    from textual.events import Key
 
     from .inbox_client import AnswerResult, HubEvent, Person
 
 _SEEN = 0.4  # seconds that a request must have been on the screen before keys answer it
+_PAUSE = 0.7  # seconds without a letter after which letters are keys again: what follows one without effect is text
 
 
 class Inbox(App[None]):
@@ -62,6 +64,8 @@ class Inbox(App[None]):
         self._chosen: dict[str, Any] | None = None
         self._chosen_at = 0.0
         self._has_ended = False  # the chosen one
+        self._typed = ""  # the last letter without effect
+        self._typed_at = -_PAUSE  # when it was first pressed
         self._list = OptionList(id="waiting", markup=False)
         self._text = Static(id="text", markup=False)
         self._left = Static(id="left", markup=False)
@@ -147,7 +151,7 @@ class Inbox(App[None]):
         if request_id not in self._ended and not is_known:
             self._waiting[request_id] = request
             self._list.add_option(Option(in_list(request), id=request_id))
-            if self._chosen is None:
+            if self._chosen is None or self._has_ended:
                 self._choose(request_id)
         elif request["state"] != "open" and is_known:
             del self._waiting[request_id]
@@ -211,19 +215,43 @@ class Inbox(App[None]):
 
     @property
     def can_answer(self) -> bool:
-        """Whether an open request is chosen, and has been on the screen for a moment."""
+        """Whether an open request is chosen, has been on the screen for a moment, and no text is being typed."""
+        now = time.monotonic()
         is_waiting = self._chosen is not None and not self._has_ended
-        return is_waiting and time.monotonic() - self._chosen_at >= _SEEN
+        return is_waiting and now - self._chosen_at >= _SEEN and now - self._typed_at >= _PAUSE
+
+    def _answerable(self, key: str) -> dict[str, Any] | None:
+        """Return the chosen request if keys answer it; else None, and the letters that follow answer nothing either."""
+        if self.can_answer:
+            return self._chosen
+        self._take_for_text(key)
+        if self._has_ended and self._waiting:
+            self.action_move(1)
+        if self._chosen is not None and not self._has_ended:
+            self._say("the screen has just changed: check the request again, then answer", "yellow")
+        return None
+
+    def on_key(self, event: Key) -> None:
+        """Take a letter that is not a key for a part of a text."""
+        if event.is_printable and event.key not in self.active_bindings:
+            self._take_for_text(event.key)
+
+    def _take_for_text(self, key: str) -> None:
+        """Remember a letter without effect; the same one again is a person who tries again."""
+        now = time.monotonic()
+        if key != self._typed or now - self._typed_at >= 2 * _PAUSE:
+            self._typed, self._typed_at = key, now
 
     def action_answer(self, scope: str) -> None:
         """Approve the chosen request."""
-        if self.can_answer and self._chosen is not None:
-            self._answer(self._chosen, approved=True, scope=scope)
+        asked = self._answerable(scope[0])
+        if asked is not None:
+            self._answer(asked, approved=True, scope=scope)
 
     def action_deny(self) -> None:
         """Ask for a message, then deny the request that was chosen before."""
-        if self.can_answer and self._chosen is not None:
-            asked = self._chosen
+        asked = self._answerable("d")
+        if asked is not None:
 
             def send(message: str | None) -> None:
                 if message is not None:
@@ -252,7 +280,7 @@ _DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _HELP = """\
 a        approve once: exactly this call
 s        approve for this session: the same call runs again for as long as the agent does
-d        deny; with a message, the model reads it and continues; without one, its turn ends
+d        deny, with or without a message for the model
 j, k     next, previous
 Tab      move to the text (arrows, Page Up and Page Down scroll it) and back
 r        reload

@@ -370,7 +370,8 @@ document.addEventListener("submit", async (event) => {
 
 const UNREAD = 500; // ms in which a key may be meant for what was there before
 const PAUSE = 700; // ms without a letter after which letters are keys again: what follows one without effect is text
-let typed = -PAUSE; // when the last letter without effect was pressed
+let typed = -PAUSE; // when the last letter without effect was first pressed
+let letter, text; // the last letter, and the last one without effect
 const since = new WeakMap(); // when a card appeared, or became the one that keys answer
 let first; // the card that keys answer if none is selected
 
@@ -394,12 +395,18 @@ function answerable(card) {
   const isSeen = bottom - top > innerHeight ? top < middle && bottom > middle : top >= -1 && bottom <= innerHeight + 1;
   if (open !== card) open.focus({ preventScroll: true });
   if (isSeen && performance.now() - since.get(open) >= UNREAD && (!card || card === open)) return open;
-  typed = performance.now();
+  takeForText();
   if (!isSeen) {
     what.scrollIntoView({ block: "center" });
     touch(open);
   }
   one(".trouble", open).textContent = "The page has just changed. Check it again, then answer.";
+}
+
+// Remember a letter without effect; the same one again is a person who tries again.
+function takeForText() {
+  const now = performance.now();
+  if (letter !== text || now - typed >= 2 * PAUSE) [text, typed] = [letter, now];
 }
 
 function press(card, selector, act) {
@@ -431,7 +438,10 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && card) return card.focus();
   if (event.target.matches("input, select, textarea")) return;
   const isText = performance.now() - typed < PAUSE;
-  if (event.key.length === 1 && (isText || !(event.key in KEYS))) typed = performance.now();
+  if (event.key.length === 1) {
+    letter = event.key;
+    if (isText || !(event.key in KEYS)) takeForText();
+  }
   if (isText) return;
   if (event.key === "Enter" && event.target === card) return one("h2 a", card).click();
   if (!(event.key in KEYS) || (event.repeat && !"jk".includes(event.key)) || !one(".card, #open")) return;
