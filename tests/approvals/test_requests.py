@@ -270,6 +270,9 @@ def test_an_approval_for_the_session_is_bound_to_where_the_command_runs(project:
     assert call(project, "exec_command", command="make clean", workdir=".").grant == here.grant
     assert call(project, "exec_command", command="make clean", workdir="/").grant != here.grant
     assert call(project, "exec_command", command="make clean", workdir="/").display["cwd"] == "/"
+    two = call(project, "exec_command", command="make clean", workdir=".", cwd="/")  # the agent may read either
+    assert two.grant != here.grant
+    assert two.display["input"] == {"cwd": "/"}
 
 
 def test_an_approval_of_a_patch_of_several_files_is_bound_to_the_patch(project: Path) -> None:

@@ -934,6 +934,15 @@ def test_an_approval_holds_where_the_command_begins_and_runs() -> None:
     assert rules.match([denial], there._replace(tool_input={"command": "make", "workdir": "/etc"})) == denial
 
 
+def test_of_several_directories_in_an_input_each_counts() -> None:
+    """Agents differ in the key that they read, and a model may write them all."""
+    two = Call("exec_command", {"command": "make", "workdir": "/usr/lib", "cwd": "/etc"}, "/usr")
+    assert rules.match([Rule("approve", tool="Shell", command="make")], two) is None
+    assert rules.match([Rule("approve", tool="Shell", directory="/usr")], two) is None
+    denial = Rule("deny", directory="/etc")
+    assert rules.match([denial], two) == denial
+
+
 def test_a_patch_of_several_files_is_not_approved_by_a_rule_for_one_of_them() -> None:
     rule = Rule("approve", pattern=r"docs/")
     one = Call("apply_patch", {"input": "x", "file_path": "docs/a", "file_paths": ["docs/a"]}, "/tmp")

@@ -223,7 +223,12 @@ def test_an_agents_token_is_looked_up_once_until_one_is_revoked_and_a_persons_ea
 
     async def run() -> None:
         feed = change_feed.Feed(kept)
-        tokens = access.hub(kept, feed, access.Address("127.0.0.1", 0, "http://127.0.0.1")).tokens
+        try:
+            await check(feed, access.hub(kept, feed, access.Address("127.0.0.1", 0, "http://127.0.0.1")).tokens)
+        finally:
+            await feed.stop()
+
+    async def check(feed: change_feed.Feed, tokens: access.Tokens) -> None:
         assert await tokens.find(agent) is not None
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(accounts, "by_hash", None)
@@ -240,7 +245,6 @@ def test_an_agents_token_is_looked_up_once_until_one_is_revoked_and_a_persons_ea
                 await tokens.find(person)
         await asyncio.to_thread(kept.write, lambda connection: accounts.revoke(connection, number))
         assert await tokens.find(agent) is None
-        await feed.stop()
 
     try:
         asyncio.run(run())

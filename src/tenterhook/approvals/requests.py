@@ -75,11 +75,20 @@ class Call(NamedTuple):
         return self._directory(resolved)
 
     def _directory(self, locate: Callable[[str, str], str]) -> str:
-        if self.tool == "Shell":
-            for key in DIRECTORY_KEYS:
-                if isinstance(given := self.tool_input.get(key), str) and given and "\0" not in given:
-                    return locate(self.work_dir, given)
-        return self.work_dir
+        keys = self._directory_keys
+        return locate(self.work_dir, self.tool_input[keys[0]]) if keys else self.work_dir
+
+    @property
+    def directories(self) -> list[str]:
+        """The directories it may run in: all in the input of a shell tool, since agents differ in the key they read."""
+        return [resolved(self.work_dir, self.tool_input[key]) for key in self._directory_keys] or [self.work_dir]
+
+    @property
+    def _directory_keys(self) -> list[str]:
+        """The keys of directories in the input of a shell tool; the first one is shown as its directory."""
+        given = self.tool_input if self.tool == "Shell" else {}
+        found = {key: given.get(key) for key in DIRECTORY_KEYS}
+        return [key for key, value in found.items() if isinstance(value, str) and value and "\0" not in value]
 
     @property
     def more_input(self) -> dict[str, Any]:
@@ -89,9 +98,9 @@ class Call(NamedTuple):
 
     @property
     def _further_input(self) -> dict[str, Any]:
-        skipped = _PLAIN_KEYS if self.tool == "Shell" else _PLAIN_KEYS[: _PLAIN_KEYS.index(DIRECTORY_KEYS[0])]
+        skipped: tuple[str, ...] = _PLAIN_KEYS
         if self.tool == "Shell":
-            skipped = (*skipped, line_key(self.tool_input))
+            skipped = (*skipped, line_key(self.tool_input), *self._directory_keys[:1])
         return {key: value for key, value in self.tool_input.items() if key not in skipped}
 
     @property
@@ -230,10 +239,10 @@ def given_command(call: Call) -> str:
     return command if isinstance(command, str) else light_json.dumps(command)
 
 
-# Keys of the input that are shown anyway, or do not affect what runs; the directory keys only of a shell tool.
+# Keys of the input that are shown anyway, or do not affect what runs.
 _PLAIN_KEYS = (
     *("command", "description", "justification", "timeout", "run_in_background", "is_background", "fireAndForget"),
-    *("riskLevel", "riskLevelReason", "tty", *DIRECTORY_KEYS),
+    *("riskLevel", "riskLevelReason", "tty"),
 )
 FILE_TOOLS = ("WriteFile", "ReadFile", "StrReplaceFile", "Glob", "Grep")
 _NAMED = ("Shell", "Task", *FILE_TOOLS)

@@ -187,8 +187,8 @@ def _names(rule: Rule, texts: list[str], limit: bounded_search.TimeLimit) -> boo
 
 
 def _is_inside(rule: Rule, directory: str, call: Call) -> bool:
-    """Whether a call or its session runs in a directory; for an approve rule, whether both do."""
-    where = (places.is_inside(each, os.path.expanduser(directory)) for each in (call.work_dir, call.directory))
+    """Whether a call or its session may run in a directory; for an approve rule, whether both only run there."""
+    where = (places.is_inside(each, os.path.expanduser(directory)) for each in (call.work_dir, *call.directories))
     return all(where) if rule.answer == "approve" else any(where)
 
 

@@ -124,7 +124,7 @@ def hub(
     \b
     tenterhook hub
     tenterhook hub start
-    tenterhook hub --listen 0.0.0.0:7717 --public-url https://hub.example.org
+    tenterhook hub --public-url https://hub.example.org  # behind a reverse proxy
     tenterhook hub person add alice --admin
     tenterhook hub token add build-machine
     """
