@@ -174,12 +174,11 @@ def print_said(
     *,
     indent: int | None = None,
     err: bool = False,
-    fg: str | None = None,
     dim: bool | None = None,
 ) -> None:
     """Print a head and a text beside it. On a terminal the text is wrapped, in a column of its own or at `indent`."""
     width = terminal_width(err=err)
-    styled = click.style(below(text) if width is None else visible(text), fg=fg, dim=dim)
+    styled = click.style(below(text) if width is None else visible(text), dim=dim)
     if width is None or not text:
         click.echo(f"{head}{styled}" if text else head.rstrip(), err=err)
         return
