@@ -19,6 +19,7 @@ import pytest
 
 from tenterhook import Engine, Event, Verdict
 from tenterhook.basics import places, processes
+from tenterhook.hub_client import membership, uploader_start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -193,6 +194,17 @@ def until(condition: Callable[[], Any], seconds: float = 60) -> Any:
         assert time.monotonic() < end, "it never happened"
         time.sleep(0.01)
     return value
+
+
+def leave_hub() -> None:
+    """Leave the hub that was joined, and wait until no process uploads records to it."""
+    membership.delete()
+    until(is_without_uploader)
+
+
+def is_without_uploader() -> bool:
+    with uploader_start.uploader_lock() as is_free:
+        return is_free
 
 
 def takes_less_than(seconds: float, act: Callable[[], object]) -> bool:

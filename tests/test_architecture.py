@@ -224,6 +224,13 @@ def test_settings_of_every_agent_are_protected_and_its_tools_known() -> None:
             assert set(agent.dialect.tools) <= known, agent.name
 
 
+def test_starting_any_agent_without_its_hooks_is_refused() -> None:
+    from tenterhook.agents import AGENTS
+    from tenterhook.guards import protect_hooks
+
+    assert {name for agent in AGENTS.values() for name in agent.executables} <= protect_hooks.AGENTS
+
+
 def test_every_problem_code_is_used_and_every_used_code_is_known() -> None:
     from tenterhook.errors import CODES
 

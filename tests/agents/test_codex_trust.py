@@ -47,7 +47,7 @@ def uninstall(*arguments: str) -> None:
     assert ended.returncode == 0, ended.stderr
 
 
-def expected(hooks: Path, spelling: str | None = None) -> dict[str, str]:
+def expected(hooks: Path) -> dict[str, str]:
     """The key and the hash of each entry of ours, as Codex itself lists them."""
     found = {}
     for event, groups in json.loads(hooks.read_text())["hooks"].items():
@@ -62,7 +62,7 @@ def expected(hooks: Path, spelling: str | None = None) -> dict[str, str]:
                     f'"timeout":{hook["timeout"]},"type":"command"}}]}}'
                 )
                 digest = hashlib.sha256(text.encode()).hexdigest()
-                found[f"{spelling or hooks}:{event_name}:{number}:{place}"] = f"sha256:{digest}"
+                found[f"{hooks}:{event_name}:{number}:{place}"] = f"sha256:{digest}"
     return found
 
 

@@ -192,11 +192,11 @@ def test_an_async_hook_of_a_killed_agent_ends_at_its_timeout(tmp_path: Path) -> 
 # ------------------------------------------------------------------ what was going on
 
 
-def killed(play: Play, *said: Answer, after: str = "begun", **more: Any) -> tuple[str, Path]:
+def killed(play: Play, *said: Answer, **more: Any) -> tuple[str, Path]:
     """Kill a session once a file is there; return its id and where it is kept."""
     running = play.start(*said, **more)
     try:
-        until(lambda: play.ran(after))
+        until(lambda: play.ran("begun"))
     finally:
         running.process.kill()
         running.process.communicate()

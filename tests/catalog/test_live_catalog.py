@@ -90,10 +90,10 @@ def test_an_engine_runs_what_is_there_now(home: Path, project: Path) -> None:
     assert said == [None, "first", "second", None, "second", "second", None, "second", None, "other"]
 
 
-def disabled_for(home: Path, seconds: float, name: str = "guard") -> float:
+def disabled_for(home: Path, seconds: float) -> float:
     """Disable a hook for a while; until when."""
     moment = datetime.fromtimestamp(time.time() + seconds, UTC)
-    text = f'[[hooks.disable]]\nname = "{name}"\nuntil = {moment.isoformat()}\n'
+    text = f'[[hooks.disable]]\nname = "guard"\nuntil = {moment.isoformat()}\n'
     (user_hooks(home) / "hooks.toml").write_text(text)
     return moment.timestamp()
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from journal import journals
-from support import tenterhook, until
-from tenterhook.hub_client import membership, uploader_start
+from support import leave_hub, tenterhook
+from tenterhook.hub_client import membership
 from tenterhook.journal.redact import account
 
 if TYPE_CHECKING:
@@ -69,13 +69,7 @@ def joined(home: Path) -> Iterator[None]:
     """A hub that is away; nobody tries to deliver to it after the test."""
     membership.save(membership.Membership("http://127.0.0.1:1", "th_agent_x", "laptop"))
     yield
-    membership.delete()
-    until(_nobody_delivers)
-
-
-def _nobody_delivers() -> bool:
-    with uploader_start.uploader_lock() as is_free:
-        return is_free
+    leave_hub()
 
 
 def test_it_names_what_else_has_the_text(place: Path, home: Path, joined: None) -> None:

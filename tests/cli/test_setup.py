@@ -34,11 +34,11 @@ def place(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (home / ".kimi-code").mkdir()
 
 
-def program(home: Path, text: str, monkeypatch: pytest.MonkeyPatch, name: str = "claude") -> None:
-    """Put a program on the PATH."""
+def program(home: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a program `claude` on the PATH."""
     (home / "bin").mkdir(exist_ok=True)
-    (home / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
-    (home / "bin" / name).chmod(0o755)
+    (home / "bin" / "claude").write_text(f"#!/bin/sh\n{text}\n")
+    (home / "bin" / "claude").chmod(0o755)
     monkeypatch.setenv("PATH", f"{home / 'bin'}:{SYSTEM}")
 
 

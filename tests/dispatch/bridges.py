@@ -155,9 +155,9 @@ def reason(host: str, said: dict[str, Any], native: str | None = None, **options
     return block
 
 
-def bridged(host: str, native: str, said: bytes, *, file: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+def bridged(host: str, native: str, said: bytes) -> subprocess.CompletedProcess[bytes]:
     """Run the bridge itself, as the line does."""
-    arguments = ["--host", host, "--event", native, "--record", str(file or record(host))]
+    arguments = ["--host", host, "--event", native, "--record", str(record(host))]
     command = [sys.executable, "-I", "-S", BRIDGE, *arguments]
     return subprocess.run(command, input=said, capture_output=True, timeout=HANG)
 

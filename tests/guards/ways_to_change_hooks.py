@@ -383,6 +383,8 @@ WAYS: dict[str, list[Way]] = {
         "HERMES_SAFE_MODE=1 hermes -z x",
         "export HERMES_SAFE_MODE=1; hermes -z x",
         "HERMES_HOME=/tmp/x hermes chat -q x",
+        "GOOSE_PATH_ROOT=/tmp/x goose run -t x",
+        "HOME=/tmp/x cursor-agent -p x",
         "hermes plugins disable tenterhook",
         "echo HERMES_SAFE_MODE=1 >> ~/.hermes/.env",
         "sed -i /tenterhook/d ~/.hermes/config.yaml",

@@ -12,9 +12,9 @@ from typing import Any
 
 from support import user_hooks
 from tenterhook import Engine, Event
-from tenterhook.cli.add import BUILT_IN
+from tenterhook.authoring.built_in_hooks import DIRECTORY
 
-HOOKS = Path(BUILT_IN)
+HOOKS = Path(DIRECTORY)
 NAMES = sorted(path.name for path in HOOKS.iterdir() if (path / "HOOK.md").exists())
 
 

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dispatch.bridges import GUARD, call, install, line, payload
-from support import alive, folder_hook, tenterhook, until, user_hooks
+from support import alive, folder_hook, leave_hub, tenterhook, until, user_hooks
 from tenterhook.dispatch import daemon
 from tenterhook.hub.service import SERVICE
-from tenterhook.hub_client import membership, uploader_start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,13 +30,7 @@ def ended(home: Path) -> Iterator[None]:
     yield
     SERVICE.disable()
     SERVICE.stop()
-    membership.delete()
-    until(_nobody_delivers)
-
-
-def _nobody_delivers() -> bool:
-    with uploader_start.uploader_lock() as is_free:
-        return is_free
+    leave_hub()
 
 
 def begun(*options: str) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hub_client.hubs import BadHub, RealHub, joined
-from support import alive, folder_hook, tenterhook, until, user_hooks
-from tenterhook.hub_client import membership, uploader_start
+from support import alive, folder_hook, is_without_uploader, leave_hub, tenterhook, until, user_hooks
+from tenterhook.hub_client import uploader_start
 
 if TYPE_CHECKING:
     import socket
@@ -26,15 +26,10 @@ def test_one_process_delivers_at_a_time_and_it_ends_by_itself(
 ) -> None:
     joined(hub)
     first = deliverer(idle=3)
-    until(lambda: not _is_free())
+    until(lambda: not is_without_uploader())
     assert deliverer().wait(20) == 0
     assert alive(first.pid)
     assert first.wait(30) == 0
-
-
-def _is_free() -> bool:
-    with uploader_start.uploader_lock() as is_free:
-        return is_free
 
 
 def test_an_event_has_its_record_delivered(home: Path, project: Path, hub: RealHub, session: str) -> None:
@@ -44,8 +39,7 @@ def test_an_event_has_its_record_delivered(home: Path, project: Path, hub: RealH
     arguments = ("trigger", "pre-tool-call", "--tool", "Shell", "--input", '{"command": "ls"}', "--session", session)
     assert tenterhook(*arguments).returncode == 2
     until(lambda: [record["decision"] for record in hub.records(session)] == ["deny"])
-    membership.delete()
-    until(_is_free)
+    leave_hub()
 
 
 def test_without_a_hub_nothing_is_started(home: Path, project: Path) -> None:

@@ -24,6 +24,7 @@ TEXTS = {
     "with hooks of others": b'[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = "command"\ncommand = "other"\n',
     "with a folder of hooks": b'[hooks]\nmanaged_dir = "/etc/hooks"\n',
     "with the feature": b"[features]\nhooks = true\n# the end\n",
+    "with a value that is not equal to itself": b"a = nan\n",
 }
 
 

@@ -10,7 +10,6 @@ from tenterhook.install.text_edits import EditRefused
 
 ENTRIES = {"tool.before": {"command": "exec 'it'", "timeout": 600}}
 OTHERS = b"export const Mine = async () => ({})\n"
-each_plugin = pytest.mark.parametrize("agent", [agent.name for agent in AGENTS.values() if agent.plugin])
 TEMPLATES = sorted(
     {name for agent in AGENTS.values() if agent.plugin for name in (agent.plugin, *agent.plugin_files.values())}
 )

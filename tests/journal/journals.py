@@ -128,10 +128,10 @@ def is_intact(*arguments: str | Path, **options: Any) -> bool:
     return ended.returncode == 0
 
 
-def engine(function: Callable[[Event], Any] = lambda _: None, *, name: str = "hook", by: str = "library") -> Engine:
+def engine(function: Callable[[Event], Any] = lambda _: None) -> Engine:
     """An engine with one function for a hook, which keeps a journal."""
-    made = Engine(journal=Journal(by))
-    made.on("pre-tool-call", name=name)(function)
+    made = Engine(journal=Journal("library"))
+    made.on("pre-tool-call", name="hook")(function)
     return made
 
 

@@ -93,9 +93,8 @@ class _Replay:
 
     def run(self, records: Sequence[dict[str, Any]]) -> Replayed:
         whole = [record for record in records if _is_whole(record)]
-        engines = [
-            self._engine(record) for record in whole
-        ]  # loaded before the state directory is replaced: trust is in it
+        # loaded before the state directory is replaced: trust is in it
+        engines = [self._engine(record) for record in whole]
         fixed, environment = dict(places.FIXED), dict(os.environ)
         places.FIXED["state"] = os.path.join(self._place, "state")
         os.environ["TENTERHOOK_REPLAY"] = "1"

@@ -33,7 +33,7 @@ class File(NamedTuple):
 class Made(NamedTuple):
     """The files of a hook by their paths in its folder, HOOK.md last; `gaps`: what remains to be done by hand.
 
-    `example`: what it looks for, if nobody said what.
+    `example`: what it looks for, unless that was given.
     """
 
     files: dict[str, File]

@@ -90,7 +90,7 @@ def default_name(source: str) -> str:
 
 
 def load(file: str) -> tuple[dict[str, Any], toml_files.LineNumbers] | Problem:
-    """Return the document of a `hooks.toml` or `hooks.lock` that nobody has looked at yet, or the problem."""
+    """Return the document of a `hooks.toml` or `hooks.lock` that may not have been reviewed, or the problem."""
     try:
         found = os.stat(file)
     except OSError:

@@ -9,7 +9,7 @@ import click
 
 from ..agents import AGENTS
 from ..authoring import folders, released_hooks
-from ..authoring.built_in_hooks import COPIED, CURRENT, DIRECTORY, built_in_hooks, files, state_of
+from ..authoring.built_in_hooks import COPIED, CURRENT, built_in_hooks, files, state_of
 from ..basics import places
 from ..basics.display_text import visible
 from ..catalog import project_root
@@ -23,8 +23,6 @@ from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
     from ..catalog.catalog import Catalog
-
-BUILT_IN = DIRECTORY
 
 
 class Added(NamedTuple):

@@ -21,7 +21,7 @@ from ..install.interpreters import temporary
 from . import hub_machine, managed, services
 from .daemon import RUNS
 from .loading import agent_names, agents_named, json_option, yes_option
-from .printing import print_change, print_json, print_text, short_path
+from .printing import print_changes, print_json, print_text, short_path
 from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def install(
         for each in plans:  # check all first: a refusal changes nothing
             settings_change.check(each)
     if not as_json:
-        asks = not yes and _can_ask() and any(file.changes for each in plans for file in each.files)
+        asks = not yes and _can_ask() and any(each.changed_files for each in plans)
         _show_changes(plans, dry_run=dry_run, asks=asks)
         if dry_run:
             warn_if_temporary()
@@ -218,16 +218,13 @@ def _as_json(plan: settings_change.SettingsChange) -> dict[str, object]:
         "settings": plan.record["settings"],
         "events": plan.record["events"],
         "closed": plan.record["closed"],
-        "changes": [file.shown() for file in plan.files if file.changes],
+        "changes": [file.shown() for file in plan.changed_files],
     }
 
 
 def _show_changes(plans: Sequence[settings_change.SettingsChange], *, dry_run: bool, asks: bool) -> None:
     for plan in plans:
-        changed = [file for file in plan.files if file.changes]
-        for file in changed:
-            print_change(file, in_full=dry_run)
-        if not changed:
+        if not print_changes(plan, in_full=dry_run):
             print_text(f"{plan.agent.title}: nothing to change")
         elif dry_run or asks:
             print_text(f"{plan.agent.title}: this would be changed")
@@ -235,19 +232,18 @@ def _show_changes(plans: Sequence[settings_change.SettingsChange], *, dry_run: b
 
 def _print(plan: settings_change.SettingsChange, catalog: Catalog) -> None:
     agent, hooks = plan.agent, catalog.expected()
-    changed = [file for file in plan.files if file.changes]
     events = ", ".join(plan.record["events"])
     state = (
         "guarded" if event_wiring.is_guarded(agent, plan.record, catalog.in_force()) else "installed, no hook in force"
     )
-    unchanged = "" if changed else "; nothing changed"
+    unchanged = "" if plan.changed_files else "; nothing changed"
     print_text(f"{click.style(agent.title, bold=True)}: {state}{unchanged}  ({events})")
-    for file in changed:
+    for file in plan.changed_files:
         if file.before is not None:
             print_text(f"  backup: {short_path(settings_change.backup_of(file.path))}")
     for line in (*_doubts(plan, hooks), *_conditions(plan)):
         print_text(f"  {line}")
-    if changed:
+    if plan.changed_files:
         print_text(f"  restart {agent.title} if it is running")
     if agent.proven:
         print_text(f"  check that it blocks: tenterhook doctor {agent.name} --live")

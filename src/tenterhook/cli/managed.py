@@ -22,7 +22,7 @@ from . import pack_review
 from .pack import rev_of
 from .pack_add import fetch, split
 from .pack_update import refuse_moved
-from .printing import print_change, print_json
+from .printing import print_changes, print_json
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
@@ -102,10 +102,8 @@ def _choices(change: SettingsChange) -> dict[str, object]:
 
 def _show(plans: Sequence[SettingsChange], *, dry_run: bool) -> None:
     for plan in plans:
-        changed = [file for file in plan.files if file.changes]
-        for file in changed:
-            print_change(file, in_full=dry_run)
-        click.echo(f"{plan.agent.title}: {'this would be changed' if changed else 'nothing to change'}")
+        is_changed = print_changes(plan, in_full=dry_run)
+        click.echo(f"{plan.agent.title}: {'this would be changed' if is_changed else 'nothing to change'}")
 
 
 def _add_pack(text: str, *, dry_run: bool, yes: bool, as_json: bool) -> bool:
@@ -149,9 +147,7 @@ def uninstall(agents: Sequence[Agent], *, dry_run: bool, yes: bool) -> int:
     plans = [managed.plan_removal(agent) for agent in chosen]
     for plan in plans:
         settings_change.check(plan)
-        for file in plan.files:
-            if file.changes:
-                print_change(file, in_full=dry_run)
+        print_changes(plan, in_full=dry_run)
     if dry_run:
         return 0
     titles = listed([plan.agent.title for plan in plans])
@@ -160,7 +156,7 @@ def uninstall(agents: Sequence[Agent], *, dry_run: bool, yes: bool) -> int:
     packs = [source for record in managed.all_records() for source in record.get("packs", ())]
     for plan in plans:
         managed.remove(plan)
-        changed = [file.path for file in plan.files if file.changes]
+        changed = [file.path for file in plan.changed_files]
         said = f"removed from {', '.join(changed)}" if changed else "no entries of ours"
         click.echo(f"{click.style(plan.agent.title, bold=True)}: {said}")
     if not managed.all_records():

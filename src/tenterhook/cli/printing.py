@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..approvals.presenter import Presentation
     from ..catalog.catalog import LeftOut
     from ..errors import Problem
-    from ..install.settings_change import FileChange
+    from ..install.settings_change import SettingsChange
     from ..model import Hook, Run, Verdict
 
 # By decision, by what a hook did, by severity.
@@ -114,14 +114,16 @@ def print_presented(presented: Presentation, facts: Iterable[tuple[str, str]], *
         print_said(f"  {name:<8} ", value, err=err)
 
 
-def print_change(change: FileChange, *, in_full: bool) -> None:
-    """Print the diff of a file. For a whole plug-in of ours, print only its name, unless `in_full`."""
-    if in_full or not change.is_whole_plugin:
-        print_diff(change.shown())
-        return
-    sign, text = ("+", change.after) if change.before is None else ("-", change.before)
-    lines = len((text or b"").splitlines())
-    print_diff(f"{sign}{sign}{sign} {change.path} (a plug-in of {lines} lines; --dry-run shows it)")
+def print_changes(plan: SettingsChange, *, in_full: bool) -> bool:
+    """Print the diffs of changed files; return whether there are any. Unless `in_full`, plug-ins are only named."""
+    for file in plan.changed_files:
+        if in_full or not file.is_whole_plugin:
+            print_diff(file.shown())
+            continue
+        sign, text = ("+", file.after) if file.before is None else ("-", file.before)
+        lines = len((text or b"").splitlines())
+        print_diff(f"{sign}{sign}{sign} {file.path} (a plug-in of {lines} lines; --dry-run shows it)")
+    return bool(plan.changed_files)
 
 
 def print_diff(diff: str, *, indent: int = 0) -> None:
@@ -174,12 +176,11 @@ def print_said(
     *,
     indent: int | None = None,
     err: bool = False,
-    fg: str | None = None,
     dim: bool | None = None,
 ) -> None:
     """Print a head and a text beside it. On a terminal the text is wrapped, in a column of its own or at `indent`."""
     width = terminal_width(err=err)
-    styled = click.style(below(text) if width is None else visible(text), fg=fg, dim=dim)
+    styled = click.style(below(text) if width is None else visible(text), dim=dim)
     if width is None or not text:
         click.echo(f"{head}{styled}" if text else head.rstrip(), err=err)
         return

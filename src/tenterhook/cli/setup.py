@@ -28,7 +28,7 @@ from . import add, hub_machine, services
 from .daemon import RUNS
 from .install import warn_if_temporary
 from .loading import agents_named, json_option, known_name, offered, yes_option
-from .printing import print_diff, print_json, print_said, print_text, short_path, terminal_width
+from .printing import print_changes, print_json, print_said, print_text, short_path, terminal_width
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
@@ -386,9 +386,7 @@ def _dry_run(plan: SetupPlan, *, as_json: bool) -> int:
         print_json(_as_json(plan, [AgentProofs(agent, []) for agent in plan.agents], dry_run=True))
         return 0
     for change in plan.changes:
-        for file in change.files:
-            if file.changes:
-                print_diff(file.shown())
+        print_changes(change, in_full=True)
     return 0
 
 
@@ -436,7 +434,7 @@ def _as_json(plan: SetupPlan, outcomes: Sequence[AgentProofs], *, dry_run: bool)
             {
                 "agent": change.agent.name,
                 "settings": change.record["settings"],
-                "changes": [file.shown() for file in change.files if file.changes],
+                "changes": [file.shown() for file in change.changed_files],
                 "proof": by_agent[change.agent.name].state,
                 "live": [result._asdict() for result in by_agent[change.agent.name].live],
             }

@@ -33,7 +33,6 @@ _MARKS = {
     Status.UPDATED: click.style("updated", fg="cyan"),
 }
 _INDENT = " " * 10
-_SHORT = 100  # characters of a text that fits on its line
 _MOST_LINES = 40  # of what a hook wrote
 _CONTEXT = 2  # lines around a change
 

@@ -16,7 +16,7 @@ from ..install import managed as machine
 from ..install import records, settings_change
 from . import add, hub_machine, managed
 from .loading import agent_names, agents_named, yes_option
-from .printing import print_change, short_path
+from .printing import print_changes, short_path
 from .refusals import need_terminal, refuse_below_agent
 
 
@@ -53,9 +53,7 @@ def uninstall(names: tuple[str, ...], for_user: bool, for_machine: bool, dry_run
     plans = [settings_change.plan_removal(agent, root) for agent in chosen]
     for plan in plans:
         settings_change.check(plan)
-        for file in plan.files:
-            if file.changes:
-                print_change(file, in_full=dry_run)
+        print_changes(plan, in_full=dry_run)
     if dry_run:
         return 0
     titles = listed([plan.agent.title for plan in plans])
@@ -63,7 +61,7 @@ def uninstall(names: tuple[str, ...], for_user: bool, for_machine: bool, dry_run
         return 1
     for plan in plans:
         settings_change.apply(plan, removal=True)
-        changed = [short_path(file.path) for file in plan.files if file.changes]
+        changed = [short_path(file.path) for file in plan.changed_files]
         said = f"removed from {', '.join(changed)}" if changed else "no entries of ours"
         elsewhere = [record for record in records.all_records() if record["host"] == plan.agent.name]
         left = "another installation is still in force there" if elsewhere else "your hooks no longer run there"

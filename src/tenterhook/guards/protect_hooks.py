@@ -92,8 +92,10 @@ _REPLACING = (
     r"uninstall|remove|rm|purge|autoremove|reinstall|upgrade|inject|--force-reinstall|--force|-U|--upgrade|-R|-Rs?n?|"
     r"--target|-t|--ignore-installed|-I|--reinstall|--editable|-e"
 )
+# The programs of all agents, which are defined in a higher layer; tests/test_architecture.py compares them.
 AGENTS = frozenset(
-    "claude cline codex copilot droid gemini hermes kimi kimi-cli kimi-code opencode openhands pi qwen vibe".split()
+    "claude cline codex copilot cursor cursor-agent droid gemini goose hermes kimi kimi-cli kimi-code opencode "
+    "openhands pi qwen vibe".split()
 )
 _AGENTS = rf"(?<![\w./-])(?:{'|'.join(sorted(AGENTS))})(?![\w./-])"
 MOVING = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", *MOVED)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Agent = Annotated[Principal, Depends(access.agent)]
 Person = Annotated[Principal, Depends(access.person)]
-Anybody = Annotated[Principal, Depends(access.api_caller)]
+AnyCaller = Annotated[Principal, Depends(access.api_caller)]
 Here = Annotated[Hub, Depends(access.here)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -152,7 +152,7 @@ def withdraw(request_id: str, given: schemas.WithdrawGiven, caller: Agent, hub: 
 
 
 @router.post("/records", response_model=schemas.Taken, tags=["agents"], responses=error_responses(401, 403))
-async def take_in(given: schemas.RecordsGiven, caller: Agent, hub: Here) -> schemas.Taken:
+async def upload_records(given: schemas.RecordsGiven, caller: Agent, hub: Here) -> schemas.Taken:
     """Upload lines of the journal of the token's machine, in order; known lines are ignored."""
     upload = records.Upload(caller.token or 0, caller.name, given, caller.agent)
     taken, known = await hub.uploads.do(records.store, upload)
@@ -173,7 +173,9 @@ def report_machine(given: schemas.MachineGiven, caller: Agent, hub: Here) -> sch
     tags=["agents", "people"],
     responses={304: {"description": "not modified"}, **error_responses(401, 403)},
 )
-def list_rules(_: Anybody, hub: Here, response: Response, if_none_match: Annotated[str | None, Header()] = None) -> Any:
+def list_rules(
+    _: AnyCaller, hub: Here, response: Response, if_none_match: Annotated[str | None, Header()] = None
+) -> Any:
     """List the rules for every agent that has joined."""
     found = hub.database.read(rules.listed)
     tag = f'"{rules.version(found)}"'
@@ -221,7 +223,7 @@ def show_request(request_id: str, _: Person, hub: Here) -> PlainJSON:
         **error_responses(401, 403, 404),
     },
 )
-async def answer(request_id: str, given: schemas.AnswerGiven, caller: Anybody, hub: Here) -> PlainJSON:
+async def answer(request_id: str, given: schemas.AnswerGiven, caller: AnyCaller, hub: Here) -> PlainJSON:
     """Approve or deny; the first valid answer wins."""
     via = given.via if given.via not in (None, *inbox.OWN_WAYS) else "page" if caller.sign_in else "api"
     answered = inbox.Answered(

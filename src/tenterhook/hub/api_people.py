@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from . import access, accounts, rules, schemas, webhooks
 from .access import AccessRefused, Principal, check_sign_in, client_of
-from .api import Anybody, Here, Person, PlainJSON, error_responses
+from .api import AnyCaller, Here, Person, PlainJSON, error_responses
 
 if TYPE_CHECKING:
     from .access import Hub
@@ -78,7 +78,7 @@ def sign_out(caller: Person, hub: Here, response: Response) -> None:
 
 
 @router.get("/me", response_model=schemas.Me, tags=["everybody"], responses=error_responses(401))
-def me(caller: Anybody) -> dict[str, Any]:
+def me(caller: AnyCaller) -> dict[str, Any]:
     """Show who is signed in."""
     return {"kind": caller.kind, "name": caller.name, "role": caller.role}
 

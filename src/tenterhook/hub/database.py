@@ -294,9 +294,8 @@ class PostgreSQL:
 
     def read(self, work: Callable[[Connection], T]) -> T:
         def do(connection: psycopg.Connection[Row]) -> T:
-            connection.autocommit = (
-                True  # each query sees what is committed, as in a transaction, without its two exchanges
-            )
+            # each query sees what is committed, as in a transaction, without its two exchanges
+            connection.autocommit = True
             try:
                 return work(_PostgreSQLTransaction(connection))
             finally:

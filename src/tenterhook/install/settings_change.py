@@ -64,8 +64,11 @@ class SettingsChange(NamedTuple):
 
     @property
     def changes(self) -> bool:
-        known = records.read(records.file(self.agent, self.root))
-        return any(file.changes for file in self.files) or known != self.record
+        return bool(self.changed_files) or records.read(records.file(self.agent, self.root)) != self.record
+
+    @property
+    def changed_files(self) -> list[FileChange]:
+        return [file for file in self.files if file.changes]
 
 
 def plan(
@@ -207,11 +210,10 @@ def apply(change: SettingsChange, *, removal: bool = False) -> None:
             python, bridge, steering = (change.record[each] for each in ("python", "bridge", "steering"))
             launcher.renew(python, bridge, others, steering, by_person=change.by_person)
             records.write(path, change.record)
-        for file in change.files:
-            if file.changes:
-                if file.path not in ours:  # the backup is the file before us, not before our last change
-                    _keep_backup(file)
-                _write(file)
+        for file in change.changed_files:
+            if file.path not in ours:  # the backup is the file before us, not before our last change
+                _keep_backup(file)
+            _write(file)
         if removal:
             Path(path).unlink(missing_ok=True)
             if not records.all_records():
@@ -236,9 +238,8 @@ def revert(change: SettingsChange) -> None:
 
 def check(change: SettingsChange) -> None:
     """Raise `HookError` if one of the files cannot be written."""
-    for file in change.files:
-        if file.changes:
-            _check_writable(file)
+    for file in change.changed_files:
+        _check_writable(file)
 
 
 def sync(record: dict[str, Any], absent: Iterable[str], closed: bool) -> None:

@@ -92,7 +92,7 @@ def _in_place(
     there[ours[0]] = dict(entries[0])
     for after in (_with_values(table, old, entries[0]), array_table(at, entries[0], newline_of(body))):
         edited = body[:start] + after + body[end:]
-        if _means(edited, _replaced(body, at, there)):
+        if means(edited, _replaced(body, at, there)):
             return edited
     return None
 
@@ -114,9 +114,9 @@ def _with(body: str, at: tuple[str, ...], entries: list[dict[str, Any]], is_ours
         tables = f"{START}{newline}{tables}{END}{newline}"
     expected = _replaced(body, at, [*_tables(body, at), *entries])
     edited = body + (newline if body else "") + tables
-    if not _means(edited, expected):
+    if not means(edited, expected):
         edited = _with_tomlkit(body, at, [], entries)
-    if not _means(edited, expected) or _without(edited, at, is_ours) != body:
+    if not means(edited, expected) or _without(edited, at, is_ours) != body:
         name = ".".join(at)
         remedy = f"write {''.join(f'[{key}] and ' for key in at[:-1])}[[{name}]] as tables of their own, not inline"
         message = f"`{name}` is written in a form that cannot be edited and restored"
@@ -132,16 +132,16 @@ def _without(body: str, at: tuple[str, ...], is_ours: Callable[[Any], bool]) -> 
         return body
     expected = _replaced(body, at, [entry for entry in there if not is_ours(entry)])
     edited = _BLOCK.sub("", body, count=1) if at == _HOOKS else body
-    if _means(edited, expected):
+    if means(edited, expected):
         return edited
     edited = body
     for start, end in reversed(_spans(body, at, is_ours)):
         lead = _LEAD.search(edited, 0, start)
         edited = edited[: lead.start() if lead else start] + edited[end:]
     edited = _MARKERS.sub("", edited)
-    if not _means(edited, expected):
+    if not means(edited, expected):
         edited = _MARKERS.sub("", _with_tomlkit(body, at, ours, []))
-    if not _means(edited, expected) or _comments(body) - _comments(edited):
+    if not means(edited, expected) or _comments(body) - _comments(edited):
         raise EditRefused("our entries cannot be removed here", line_of(body, at[0]), "remove them with an editor")
     return edited
 
@@ -230,8 +230,8 @@ def _replaced(body: str, at: tuple[str, ...], tables: list[dict[str, Any]]) -> d
     return value
 
 
-def _means(text: str, expected: Mapping[str, Any]) -> bool:
-    """Return whether a text parses to a value; an empty array may be missing."""
+def means(text: str, expected: Mapping[str, Any]) -> bool:
+    """Return whether a text parses to a document; an empty array may be missing."""
     try:
         return _plain(parsed(text)) == _plain(expected)
     except EditRefused:

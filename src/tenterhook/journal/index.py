@@ -44,8 +44,8 @@ create index runs_record on runs (record);
 class Index:
     """The index of one journal, for queries."""
 
-    def __init__(self, place: str | None = None) -> None:
-        self.place = place or places.journal()
+    def __init__(self) -> None:
+        self.place = places.journal()
         self._file = _file()
         self._database = self._open()
 

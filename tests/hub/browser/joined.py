@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-from support import tenterhook, until
-from tenterhook.hub_client import membership, uploader_start
+from support import leave_hub, tenterhook, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,8 +28,7 @@ def joined(hub: Hub, machine: str) -> Iterator[None]:
     try:
         yield
     finally:
-        membership.delete()
-        until(_nobody_delivers)
+        leave_hub()
 
 
 def live(page: Page) -> None:
@@ -43,8 +41,3 @@ def card_of(page: Page, command: str) -> Locator:
     card = page.locator(".card").filter(has=page.get_by_text(command, exact=True))
     expect(card).to_be_visible()
     return card
-
-
-def _nobody_delivers() -> bool:
-    with uploader_start.uploader_lock() as is_free:
-        return is_free

@@ -14,9 +14,9 @@ from playwright.sync_api import expect
 import qr_codes
 from hub.browser.joined import live
 from hub_client import relays
-from support import free_port, tenterhook, until
+from support import free_port, leave_hub, tenterhook, until
 from tenterhook.hub.service import SERVICE
-from tenterhook.hub_client import membership, uploader_start
+from tenterhook.hub_client import membership
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,13 +33,7 @@ def ended(home: Path) -> Iterator[None]:
     yield
     SERVICE.disable()
     SERVICE.stop()
-    membership.delete()
-    until(_nobody_delivers)
-
-
-def _nobody_delivers() -> bool:
-    with uploader_start.uploader_lock() as is_free:
-        return is_free
+    leave_hub()
 
 
 def terminal(*words: str, **variables: str) -> pexpect.spawn[str]:

@@ -16,7 +16,7 @@ _LONGEST_DESCRIPTION = 160
 
 
 class Naming(NamedTuple):
-    """What a hook is called if nobody has named it."""
+    """The name and the description that are derived for a hook that has none."""
 
     name: str
     description: str
