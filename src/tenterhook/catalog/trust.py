@@ -110,7 +110,7 @@ class Trust:
         from . import packs, source_trust
 
         is_given = hook.layer == "managed" or (self.everything and hook.layer == "project")
-        why = None if is_given else source_trust.objection(hook)
+        why = None if is_given else source_trust.objection(hook, os.path.dirname(self._file))
         if why is not None:
             return TrustStatus(State.UNTRUSTED, why)
         why = packs.difference(hook.folder or "", hook.pack["digest"])
