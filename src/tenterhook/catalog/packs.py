@@ -108,7 +108,7 @@ def named(file: str) -> tuple[list[NamedPack], list[Problem]]:
     """Return the packs that a `hooks.toml` names, and problems. Raises `HookError` if the file cannot be read."""
     loaded = load(file)
     if isinstance(loaded, Problem):
-        raise HookError(loaded.message, loaded.remedy)
+        raise HookError(f"{file}: {loaded.message}", loaded.remedy)
     document, lines = loaded
     given = document.get("packs", [])
     if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
@@ -136,12 +136,15 @@ def read_lock(file: str) -> list[LockedPack]:
         if "schema" not in loaded[0]:
             raise HookError(f"{file} is incomplete", RELOCK)
         if loaded[0]["schema"] != 1:
-            raise HookError(f"{file} was written by a newer version of Tenterhook", "upgrade Tenterhook")
+            raise HookError(f"{file} was written by a newer version of Tenterhook", UPGRADE)
         return [_locked(each) for each in loaded[0].get("packs", [])]
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except KeyError as error:
+        raise HookError(f"{file} is broken: an entry has no {error}", RELOCK) from None
+    except (TypeError, ValueError, AttributeError) as error:
         raise HookError(f"{file} is broken: {error}", RELOCK) from None
 
 
+UPGRADE = "upgrade Tenterhook"
 RELOCK = "restore it from version control, or lock again: tenterhook pack update, of a project with --project"
 
 

@@ -120,8 +120,7 @@ def _add_pack(text: str, *, dry_run: bool, yes: bool, as_json: bool) -> bool:
         refuse_moved(repository, known, repository.resolve(locked.rev), f"--pack {source}@{locked.commit}")
     if known is not None and known == locked:
         return True
-    if twice := declarations.same_names(declared, named, locked):
-        raise HookError(f"another pack has a hook called {twice[0]} too", "remove one of them from hooks.toml")
+    declarations.refuse_same_names(declared, named, locked, "remove one of them from hooks.toml")
     if not as_json:
         click.echo(f"{click.style(one_line(locked.name), bold=True)} {rev_of(locked)}  {one_line(source)}")
         names = {hook.name for hook in locked.chosen(None)}
