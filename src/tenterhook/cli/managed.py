@@ -181,6 +181,8 @@ def _remove_packs(sources: Collection[str]) -> None:
             click.echo(f"removed the pack {one_line(named.source)} from {declared.file}")
             if locked is not None:
                 shutil.rmtree(f"{MANAGED_STORE}/{locked.tree}", ignore_errors=True)
+    if not declarations.read(MANAGED, "managed").packs:  # earlier revisions too
+        shutil.rmtree(MANAGED_STORE, ignore_errors=True)
     for directory in (MANAGED_STORE, os.path.dirname(MANAGED_STORE), MANAGED, os.path.dirname(MANAGED)):
         with suppress(OSError):  # not empty: there is more
             os.rmdir(directory)
