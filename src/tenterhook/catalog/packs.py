@@ -199,6 +199,9 @@ def read_hooks(
         return [], [], []
     try:
         wanted, problems = named(file)
+        if any(each.severity == ERROR for each in problems):
+            known = {pack.source for pack in wanted}
+            wanted += [pack for pack in _kept(earlier)[0] if pack.source not in known]
         locked = {pack.source: pack for pack in read_lock(lock)} if wanted else {}
     except HookError as error:
         wanted, locked = _kept(earlier)
