@@ -339,6 +339,19 @@ def test_packs_stay_in_force_if_a_file_is_gone_or_not_toml(
     assert decided(project, "make deploy").denied
 
 
+@pytest.mark.parametrize("text", ['[[packs]]\nrev = "v1.0.0"\n', "[packs]\n", '[[packs]]\nsource = "{}"\nrev = 1\n'])
+def test_packs_stay_in_force_if_an_entry_is_wrong(pack: PackRepository, home: Path, project: Path, text: str) -> None:
+    use(pack, own(home))
+    Engine.load(project=project).decide(shell_call("ls"))
+    (own(home) / "hooks.toml").write_text(text.format(pack.source))
+    for _ in range(2):
+        engine = Engine.load(project=project)
+        assert engine.decide(shell_call("make deploy")).denied
+        assert [problem.severity for problem in problems_of(engine)] == ["error"]
+    (own(home) / "hooks.toml").write_text("")
+    assert not decided(project, "make deploy").denied
+
+
 def test_a_revision_that_was_changed_by_hand_leaves_the_locked_one_in_force(
     pack: PackRepository, home: Path, project: Path
 ) -> None:

@@ -56,7 +56,11 @@ def test_a_pack_is_in_force_for_every_account_and_removed_with_the_installation(
     machine.end_agent()
     ended = machine.tenterhook("uninstall", "--managed", "--yes")
     assert not ended.status, ended.said
-    assert machine.tree("/etc") == {path: at for path, at in before.items() if "/etc" in path}
+    assert machine.tree("/etc", "/var/lib") == before
+    assert "left in" not in ended.stdout
+    listed = machine.person(PROGRAM, "list")
+    assert "no hooks in force" in listed.stdout, "no account goes on to enforce what root has removed"
+    assert "error" not in listed.said
 
 
 def test_a_pack_whose_bytes_a_person_cannot_reach_stays_as_it_was_locked(machine: Machine) -> None:
@@ -93,6 +97,20 @@ def test_what_cannot_be_fetched_changes_nothing(machine: Machine) -> None:
     ended = machine.tenterhook("install", "--managed", "claude-code", "--pack", "/opt/none@v1", "--yes")
     assert ended.status == 1
     assert machine.tree("/etc") == before
+
+
+def test_a_changed_store_is_said_with_the_command_that_restores_it(machine: Machine) -> None:
+    put_pack(machine, "/opt/agent-hooks")
+    machine.tenterhook("install", "--managed", "claude-code", "--pack", "/opt/agent-hooks@v1", "--yes")
+    (script,) = machine.path("/var/lib/tenterhook/packs").glob("*/no-deploy/scripts/run.sh")
+    before = script.read_text()
+    script.write_text("#!/bin/sh\n")
+    said = json.loads(machine.call(machine.entry(SETTINGS, "PreToolUse"), "make deploy").stdout)["systemMessage"]
+    assert "the machine's hook no-deploy did not run" in said
+    assert said.endswith("; sudo tenterhook pack verify --fetch")
+    machine.end_agent()
+    restored = machine.tenterhook("pack", "verify", "--fetch")
+    assert (restored.status, script.read_text()) == (0, before), restored.said
 
 
 def test_it_is_shown_as_managed(machine: Machine) -> None:

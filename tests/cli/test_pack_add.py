@@ -53,7 +53,7 @@ def test_two_packs_with_a_hook_of_the_same_name(pack: PackRepository, tmp_path: 
     assert tenterhook("pack", "add", pack.source, "--yes").returncode == 0
     refused = tenterhook("pack", "add", second.source, "--yes")
     assert refused.returncode == 1
-    assert "another pack has a hook called no-deploy too" in refused.stderr
+    assert "the pack agent-hooks has a hook called no-deploy too" in refused.stderr
     assert tenterhook("pack", "add", second.source, "--only", "no-prod", "--yes").returncode == 0
     assert tenterhook("pack", "add", second.source, "--only", "gone", "--yes").returncode == 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cli.packs_in_use import CASE
+from cli.packs_in_use import CASE, DEPLOY
 from packs.repositories import PackRepository
 from support import shell_call, tenterhook, trigger
 from tenterhook import Engine
@@ -49,6 +49,36 @@ def test_the_journal_is_replayed_against_both_revisions_of_the_chosen_hooks(
     assert "no longer blocked: no-deploy  make deploy" in updated.stdout
     assert "no longer blocked: gone  removed" in updated.stdout
     assert not (tmp_path / "ran").exists(), "a hook that was not chosen, and is not shown, does not run"
+
+
+def test_the_cases_and_the_journal_of_a_pack_in_force_are_run_as_those_of_other_hooks(
+    pack: PackRepository, project: Path
+) -> None:
+    """Its source is trusted by a record that the sandbox does not have."""
+    cases = pack.path / "hooks/no-deploy/cases"
+    cases.mkdir()
+    (cases / "blocks.toml").write_text(CASE)
+    pack.commit("v1.1.0")
+    assert tenterhook("pack", "add", pack.source, "--yes").returncode == 0
+    tested = tenterhook("test", "no-deploy")
+    assert (tested.returncode, tested.stdout.splitlines()[-1]) == (0, "1 passed"), tested
+    assert trigger(*DEPLOY)["decision"] == "deny"
+    assert "1 event replayed: no difference" in tenterhook("replay").stdout
+
+
+def test_the_revision_that_is_enforced_during_a_shadow_period_can_be_returned_to(
+    pack: PackRepository, project: Path
+) -> None:
+    cases = pack.path / "hooks/no-deploy/cases"
+    cases.mkdir()
+    (cases / "blocks.toml").write_text(CASE)
+    pack.commit("v1.1.0")
+    assert tenterhook("pack", "add", pack.source, "--yes").returncode == 0
+    pack.hook("no-deploy", "deploy", reason="newer")
+    pack.commit("v1.2.0")
+    assert tenterhook("pack", "update", "--shadow", "3d", "--yes").returncode == 0
+    back = tenterhook("pack", "update", "agent-hooks", "--to", "v1.1.0", "--yes")
+    assert (back.returncode, "1 hook of agent-hooks v1.1.0 in force" in back.stdout) == (0, True), back
 
 
 def test_a_hook_that_was_not_chosen_before_is_shown_whole(pack: PackRepository, project: Path) -> None:

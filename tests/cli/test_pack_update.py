@@ -6,6 +6,8 @@ import re
 import shutil
 from typing import TYPE_CHECKING
 
+import pytest
+
 from cli.packs_in_use import CASE, DEPLOY
 from packs.repositories import PackRepository, git
 from support import on_a_terminal, tenterhook, trigger
@@ -133,6 +135,8 @@ def test_a_moved_tag_and_a_rewritten_branch_are_refused(pack: PackRepository, re
     moved = tenterhook("pack", "update", "--project", "--yes")
     assert moved.returncode == 1
     assert f"the tag v1.0.0 was moved, from {before[:12]}" in moved.stderr
+    now = git(pack.path, "rev-parse", "HEAD")
+    assert f"if that is meant: tenterhook pack update agent-hooks --project --to {now}" in moved.stderr
     rewritten = tenterhook("pack", "update", "--yes")
     assert rewritten.returncode == 1
     assert "the history of main was rewritten" in rewritten.stderr
@@ -172,6 +176,32 @@ def test_a_half_written_lock_is_written_anew_and_its_hooks_were_in_force_all_the
     assert "lock again: tenterhook pack update" in broken.stderr
     assert tenterhook("pack", "update", "--project", "--yes").returncode == 0
     assert lock.read_text() == whole
+
+
+def test_a_lock_of_a_newer_version_is_not_rewritten(pack: PackRepository, repository: Path) -> None:
+    lock = repository / ".agents/hooks.lock"
+    newer = lock.read_text().replace("schema = 1", "schema = 2")
+    lock.write_text(newer)
+    refused = tenterhook("pack", "update", "--project", "--yes")
+    assert (refused.returncode, "upgrade Tenterhook" in refused.stderr) == (1, True)
+    assert lock.read_text() == newer
+    assert trigger(*DEPLOY)["decision"] == "deny"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("hooks.toml", "[[packs\n", "hooks.toml: not valid TOML"),
+        ("hooks.lock", 'schema = 1\n[[packs]]\nname = "p"\n', "hooks.lock is broken: an entry has no 'source'"),
+    ],
+)
+def test_a_broken_file_is_named_with_what_is_wrong_in_it(
+    pack: PackRepository, repository: Path, file: str, text: str, said: str
+) -> None:
+    (repository / ".agents" / file).write_text(text)
+    refused = tenterhook("pack", "verify", "--project")
+    assert (refused.returncode, said in refused.stderr) == (1, True), refused.stderr
+    assert trigger(*DEPLOY)["decision"] == "deny"
 
 
 def test_an_update_that_needs_a_newer_version_leaves_the_old_one_in_force(

@@ -33,6 +33,30 @@ def test_a_clone_is_protected_after_one_trust_and_a_second_repository_at_once(
     assert decision(cwd=clone) == "deny", "of the other person nothing ended"
 
 
+def test_a_clone_before_it_is_trusted_and_a_changed_store_are_shown_as_what_they_are(
+    pack: PackRepository, repository: Path, home: Path, tmp_path: Path
+) -> None:
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(repository), str(clone))
+    other = other_person(home)
+    shown = tenterhook(cwd=clone, env=other).stdout
+    assert "hooks   0 in force" in shown
+    assert "1 of this project are not trusted" in shown
+    assert "pack verify" not in shown, "it is fetched when it is trusted"
+    assert "untrusted" in tenterhook("list", cwd=clone, env=other).stdout
+    tenterhook("trust", "--all", "--yes", cwd=clone, env=other)
+    (script,) = (home.parent / "other-home").glob(".local/share/tenterhook/packs/*/no-deploy/scripts/run.sh")
+    script.chmod(0o755)
+    script.write_text("#!/bin/sh\n")
+    shown = tenterhook(cwd=clone, env=other).stdout
+    assert "hooks   0 in force" in shown
+    assert "not trusted" not in shown
+    assert "pack verify --fetch --project" in shown
+    assert "cannot be loaded" in (listed := tenterhook("list", cwd=clone, env=other).stdout)
+    assert "it does not run" in listed
+    assert decision(cwd=clone, env=other) == "none"
+
+
 def test_a_key_is_replaced_by_another_one_and_what_the_old_one_signed_no_longer_runs(
     pack: PackRepository, repository: Path, home: Path, tmp_path: Path
 ) -> None:

@@ -51,8 +51,9 @@ def test_hooks_that_two_packs_have_are_told(tmp_path: Path) -> None:
     declarations.write(declarations.read(str(tmp_path), "user"), LOCKED.source, (NAMED, LOCKED))
     declared = declarations.read(str(tmp_path), "user")
     other = LOCKED._replace(source="other")
-    assert declarations.same_names(declared, NamedPack("other"), other) == ["guard"]
-    assert declarations.same_names(declared, NamedPack("other", only=()), other) == []
+    with pytest.raises(HookError, match="the pack p has a hook called guard too"):
+        declarations.refuse_same_names(declared, NamedPack("other"), other, "leave it out")
+    declarations.refuse_same_names(declared, NamedPack("other", only=()), other, "leave it out")
 
 
 @pytest.mark.parametrize("text", ["", "<<<<<<< HEAD\n", "schema = 1\n[[packs]]\nname = "])

@@ -115,9 +115,13 @@ def _run(job: Mapping[str, Any], cancel: Cancel) -> dict[str, Any]:
 
 
 def _as_tested(hook: Hook, timeout: float | None) -> Hook:
-    """Return the hook without shadow mode, so that its decision is enforced, and with another timeout if given."""
+    """Return the hook without shadow mode, so that its decision is enforced, and with another timeout if given.
+
+    A user's pack is tested as a project's: the caller has checked its source, whose record is not in the sandbox.
+    """
     metadata = {key: value for key, value in hook.metadata.items() if (key, value) != ("mode", "shadow")}
-    hook = hook._replace(metadata=metadata, replaced_by=None)
+    layer = "project" if hook.pack and hook.layer == "user" else hook.layer
+    hook = hook._replace(metadata=metadata, replaced_by=None, layer=layer)
     return hook if timeout is None else hook._replace(timeout=timeout)
 
 

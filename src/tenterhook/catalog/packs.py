@@ -84,6 +84,12 @@ def store(layer: str) -> str:
     return MANAGED_STORE if layer == "managed" else f"{places.data()}/packs"
 
 
+def restoring(layer: str) -> str:
+    """Return the command that restores the store of a layer's packs."""
+    root, project = "sudo " if layer == "managed" else "", " --project" if layer == "project" else ""
+    return f"{root}tenterhook pack verify --fetch{project}"
+
+
 def default_name(source: str) -> str:
     """Return the name of a pack whose `pack.toml` gives none: the last part of its address."""
     return os.path.basename(source.rstrip("/").removesuffix(".git")) or "pack"
@@ -108,7 +114,7 @@ def named(file: str) -> tuple[list[NamedPack], list[Problem]]:
     """Return the packs that a `hooks.toml` names, and problems. Raises `HookError` if the file cannot be read."""
     loaded = load(file)
     if isinstance(loaded, Problem):
-        raise HookError(loaded.message, loaded.remedy)
+        raise HookError(f"{file}: {loaded.message}", loaded.remedy)
     document, lines = loaded
     given = document.get("packs", [])
     if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
@@ -136,12 +142,15 @@ def read_lock(file: str) -> list[LockedPack]:
         if "schema" not in loaded[0]:
             raise HookError(f"{file} is incomplete", RELOCK)
         if loaded[0]["schema"] != 1:
-            raise HookError(f"{file} was written by a newer version of Tenterhook", "upgrade Tenterhook")
+            raise HookError(f"{file} was written by a newer version of Tenterhook", UPGRADE)
         return [_locked(each) for each in loaded[0].get("packs", [])]
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except KeyError as error:
+        raise HookError(f"{file} is broken: an entry has no {error}", RELOCK) from None
+    except (TypeError, ValueError, AttributeError) as error:
         raise HookError(f"{file} is broken: {error}", RELOCK) from None
 
 
+UPGRADE = "upgrade Tenterhook"
 RELOCK = "restore it from version control, or lock again: tenterhook pack update, of a project with --project"
 
 
@@ -181,15 +190,18 @@ def read_hooks(
     """Return the hooks of the packs that a layer's `hooks.toml` names, problems, and when shadow modes end.
 
     If that file or the lock cannot be read, or the lock is incomplete, the packs that were in force remain so; with
-    `keep`, they are stored for that case. Settings count only if the file `is_trusted`. Skips hooks in `taken`, and
-    adds its own.
+    `keep`, they are stored for that case. A missing file ends those of the machine, which only root can remove.
+    Settings count only if the file `is_trusted`. Skips hooks in `taken`, and adds its own.
     """
     file, lock = f"{layer.directory}/{layer_settings.FILE}", f"{layer.directory}/{FILE}"
     earlier = _kept_file(lock)
-    if not os.path.lexists(file) and (layer.name == "project" or not os.path.exists(earlier)):
+    if not os.path.lexists(file) and (layer.name != "user" or not os.path.exists(earlier)):
         return [], [], []
     try:
         wanted, problems = named(file)
+        if any(each.severity == ERROR for each in problems):
+            known = {pack.source for pack in wanted}
+            wanted += [pack for pack in _kept(earlier)[0] if pack.source not in known]
         locked = {pack.source: pack for pack in read_lock(lock)} if wanted else {}
     except HookError as error:
         wanted, locked = _kept(earlier)
@@ -337,7 +349,7 @@ def _read_pack(
                 hooks.append(read.hook._replace(pack=origin))
                 continue
             why = "its HOOK.md cannot be used"
-        remedy = f"tenterhook pack verify --fetch{' --project' if layer.name == 'project' else ''}"
+        remedy = restoring(layer.name)
         hooks.append(_missing(layer, folder, each, origin, f"{why}; {remedy}"))
         if layer.name == "managed" or source_trust.objection(hooks[-1]) is None:  # else `trust` fetches it
             message = f"{each.name} of {locked.name}: {why}"

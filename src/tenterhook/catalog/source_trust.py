@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from .packs import LockedPack
 
 
-def path() -> str:
-    return f"{places.state()}/sources.json"
+def path(state: str | None = None) -> str:
+    return f"{state or places.state()}/sources.json"
 
 
-def all_sources() -> dict[str, dict[str, Any]]:
+def all_sources(state: str | None = None) -> dict[str, dict[str, Any]]:
     """Return the record of each source. Empty if another account could have written the file, or it is broken."""
-    data = private_files.read(path())
+    data = private_files.read(path(state))
     try:
         found = light_json.loads(data.decode())["sources"] if data else {}
     except (ValueError, KeyError, TypeError):
@@ -31,10 +31,13 @@ def all_sources() -> dict[str, dict[str, Any]]:
     return found if isinstance(found, dict) else {}
 
 
-def objection(hook: Hook) -> str | None:
-    """Return why a pack's hook is not trusted; None if its source is, at this revision and with these bytes."""
+def objection(hook: Hook, state: str | None = None) -> str | None:
+    """Return why a pack's hook is not trusted; None if its source is, at this revision and with these bytes.
+
+    The records are in `state`; without it, in the current state directory.
+    """
     pack = hook.pack
-    record = all_sources().get(pack["source"])
+    record = all_sources(state).get(pack["source"])
     if record is None:
         return f"the source {pack['source']} is not trusted"
     revision = record["revisions"].get(pack["commit"] or pack["tree"])

@@ -34,12 +34,16 @@ class State(StrEnum):
 
 
 class TrustStatus(NamedTuple):
-    """Whether a hook is trusted and, if not, why; with a hint if it may have changed its folder itself."""
+    """Whether a hook is trusted and, if not, why; with a hint if it may have changed its folder itself.
+
+    `restoring`: the command that restores a pack's hook.
+    """
 
     state: State
     why: str | None = None
     replaces: bool = False
     hint: str | None = None
+    restoring: str | None = None
 
     @property
     def runs(self) -> bool:
@@ -47,7 +51,7 @@ class TrustStatus(NamedTuple):
 
     @property
     def remedy(self) -> str:
-        return "look at it, then: tenterhook trust" + (f"; {self.hint}" if self.hint else "")
+        return self.restoring or "look at it, then: tenterhook trust" + (f"; {self.hint}" if self.hint else "")
 
 
 def project_trust(root: str, trust_project: bool) -> Trust:
@@ -110,11 +114,12 @@ class Trust:
         from . import packs, source_trust
 
         is_given = hook.layer == "managed" or (self.everything and hook.layer == "project")
-        why = None if is_given else source_trust.objection(hook)
+        why = None if is_given else source_trust.objection(hook, os.path.dirname(self._file))
         if why is not None:
             return TrustStatus(State.UNTRUSTED, why)
         why = packs.difference(hook.folder or "", hook.pack["digest"])
-        return TrustStatus(State.CHANGED, why) if why else TrustStatus(State.TRUSTED)
+        restoring = packs.restoring(hook.layer)
+        return TrustStatus(State.CHANGED, why, restoring=restoring) if why else TrustStatus(State.TRUSTED)
 
     def changed_by_run(self, hook: Hook, begun: float) -> tuple[str, ...]:
         """Return notes if a trusted hook's folder has changed since `begun`, a `time.time` before the hook's start."""

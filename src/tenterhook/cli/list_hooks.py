@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..basics import light_json
+from ..catalog.trust import State
 from ..events import spec_of
 from ..formats import entry_points
 from ..install import sources
@@ -111,7 +112,9 @@ def trust_text(hook: Hook, catalog: Catalog) -> str:
     if hook.replaced_by and catalog.trust.replaces(hook.replaced_by):
         return "replaced: the project has a hook of that name"
     if hook.missing is not None:
-        return "cannot be loaded: it refuses"
+        if (state := catalog.trust.standing(hook).state) is State.UNTRUSTED:
+            return str(state)
+        return f"cannot be loaded: it {'refuses' if hook.fail_closed else 'does not run'}"
     if hook.folder is not None and hook.guard is None and entry_points.entry_point(hook.folder)[0] is None:
         return "no script: it will fail"
     return str(catalog.trust.standing(hook).state) if hook.needs_trust else "in force"

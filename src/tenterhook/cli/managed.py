@@ -118,8 +118,7 @@ def _add_pack(text: str, *, dry_run: bool, yes: bool, as_json: bool) -> bool:
         refuse_moved(repository, known, repository.resolve(locked.rev), f"--pack {source}@{locked.commit}")
     if known is not None and known == locked:
         return True
-    if twice := declarations.same_names(declared, named, locked):
-        raise HookError(f"another pack has a hook called {twice[0]} too", "remove one of them from hooks.toml")
+    declarations.refuse_same_names(declared, named, locked, "remove one of them from hooks.toml")
     if not as_json:
         click.echo(f"{click.style(one_line(locked.name), bold=True)} {rev_of(locked)}  {one_line(source)}")
         names = {hook.name for hook in locked.chosen(None)}
@@ -178,6 +177,8 @@ def _remove_packs(sources: Collection[str]) -> None:
             click.echo(f"removed the pack {one_line(named.source)} from {declared.file}")
             if locked is not None:
                 shutil.rmtree(f"{MANAGED_STORE}/{locked.tree}", ignore_errors=True)
+    if not declarations.read(MANAGED, "managed").packs:  # earlier revisions too
+        shutil.rmtree(MANAGED_STORE, ignore_errors=True)
     for directory in (MANAGED_STORE, os.path.dirname(MANAGED_STORE), MANAGED, os.path.dirname(MANAGED)):
         with suppress(OSError):  # not empty: there is more
             os.rmdir(directory)

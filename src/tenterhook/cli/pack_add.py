@@ -52,8 +52,7 @@ def pack_add(source: str, only: str | None, dry_run: bool, for_project: bool, ye
     known = {hook.name for hook in locked.hooks}
     if unknown := set(chosen or ()) - known:
         raise HookError(f"{address} has no hook {sorted(unknown)[0]!r}", f"its hooks: {', '.join(sorted(known))}")
-    if twice := declarations.same_names(declared, named, locked):
-        raise HookError(f"another pack has a hook called {twice[0]} too", "leave it out of one pack: --only")
+    declarations.refuse_same_names(declared, named, locked, "leave it out of one pack: --only")
     names = {hook.name for hook in locked.chosen(chosen)}
     click.echo(f"{click.style(one_line(locked.name), bold=True)} {rev_of(locked)}  {one_line(address)}")
     if not pack_review.show(locked, None, names, declared.layer, is_asked=not yes and not dry_run):

@@ -110,8 +110,7 @@ def _update(
     click.echo(f"{title} {rev_of(locked) if locked else 'not locked'} → {rev_of(new)}  {one_line(named.source)}")
     names = {hook.name for hook in new.chosen(named.only)}
     after = named._replace(rev=new.rev)
-    if twice := declarations.same_names(declared, after, new):
-        raise HookError(f"another pack has a hook called {twice[0]} too", "leave it out of one pack: only = […]")
+    declarations.refuse_same_names(declared, after, new, "leave it out of one pack: only = […]")
     if not pack_review.show(new, _seen(locked), names, declared.layer, is_asked=not yes and not dry_run):
         click.echo("not updated: you did not view all of it", err=True)
         return False
@@ -160,19 +159,25 @@ def newer(
         return store.fetch(named.source, to or "", declared.layer, signers)
     repository = Repository(named.source)
     repository.fetch()
-    revision = _target(repository, named, locked, to, oldest)
+    revision = _target(repository, named, locked, to, oldest, declared.layer)
     return None if revision is None else store.fetched(repository, revision, declared.layer, signers)
 
 
 def _target(
-    repository: Repository, named: NamedPack, locked: LockedPack | None, to: str | None, oldest: float | None
+    repository: Repository,
+    named: NamedPack,
+    locked: LockedPack | None,
+    to: str | None,
+    oldest: float | None,
+    layer: str,
 ) -> Revision | None:
     if to is not None:
         return repository.resolve(to)
     now = repository.resolve(named.rev)
     if locked is None or locked.rev != named.rev:  # it was added, or changed, in hooks.toml by hand
         return now
-    refuse_moved(repository, locked, now, f"--to {now.commit}")
+    project = " --project" if layer == "project" else ""
+    refuse_moved(repository, locked, now, f"tenterhook pack update {locked.name}{project} --to {now.commit}")
     if repository.is_branch(named.rev):
         return now if now.commit == locked.commit else _old_enough(named, [now], oldest)
     if not repository.is_tag(named.rev):

@@ -119,8 +119,7 @@ def _problem(
         return f"{declared.file} names a hook that the pack does not have: {unknown[0]}"
     if lost := packs.lacking(declared.layer, locked):
         return f"{packs.FILE} lacks its hook {lost[0]} ({packs.RELOCK})"
-    if twice := declarations.same_names(declared, named, locked):
-        return f"another pack has a hook called {twice[0]} too (leave it out of one pack: only = […])"
+    declarations.refuse_same_names(declared, named, locked, "leave it out of one pack: only = […]")
     for hook in locked.hooks:
         why = packs.difference(f"{packs.store(declared.layer)}/{locked.tree}/{hook.name}", hook.digest)
         if why:

@@ -13,6 +13,7 @@ from ..approvals import presence
 from ..authoring import released_hooks
 from ..basics import install_record
 from ..basics.display_text import one_line, visible
+from ..catalog.trust import State
 from ..doctor import checks, proofs
 from ..doctor.checks import Level
 from ..errors import ERROR, HookError
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from ..catalog.catalog import Catalog
     from ..install.sources import InForce
+    from ..model import Hook
 
 
 class AgentState(NamedTuple):
@@ -53,9 +55,11 @@ def print_status() -> int:
     """Print the hooks in force, the agents found, guarded or not, problems, and the next useful command."""
     found = sources.here()
     catalog = found.catalog
-    waiting = sum(not catalog.trust.standing(hook).runs for hook in catalog.hooks)
+    standings = [(hook, catalog.trust.standing(hook)) for hook in catalog.hooks]
+    missing = [hook for hook, standing in standings if hook.missing and standing.state is not State.UNTRUSTED]
+    waiting = sum(not standing.runs for hook, standing in standings if hook not in missing)
     states = agent_states(catalog)
-    _print_hooks(found, waiting)
+    _print_hooks(found, waiting, missing)
     print_text(click.style("agents", bold=True) + ("" if states else "  none found"))
     for state in states:
         word = click.style(state.word, fg=state.colour)
@@ -68,9 +72,8 @@ def print_status() -> int:
     return 0
 
 
-def _print_hooks(found: InForce, waiting: int) -> None:
+def _print_hooks(found: InForce, waiting: int, missing: Sequence[Hook]) -> None:
     catalog = found.catalog
-    missing = [hook for hook in catalog.hooks if hook.missing]
     running = len(catalog.hooks) - waiting - len(missing)
     folders = any(hook.layer != "config" for hook in catalog.hooks)
     called = records.all_records() or managed.all_records()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..agents.wire import HookOutput, Received
     from ..basics.callers import Caller
     from ..catalog.catalog import Catalog
-    from ..model import Event, Verdict
+    from ..model import Event, Hook, Verdict
 
 
 def answer(
@@ -234,12 +234,16 @@ def _broken(catalog: Catalog) -> list[str]:
 def _changed(verdict: Verdict, catalog: Catalog) -> list[str]:
     """Return messages about hooks that did not run because they have changed since they were trusted."""
     kept = [run.hook for run in verdict.runs if not run.started and run.hook.needs_trust]
-    standings = [(hook.name, catalog.trust.standing(hook)) for hook in kept]
+    standings = [(hook, catalog.trust.standing(hook)) for hook in kept]
     return [
-        f"tenterhook: the project's hook {name} did not run: {standing.why}; {standing.remedy}"
-        for name, standing in standings
+        f"tenterhook: {_whose(hook)} hook {hook.name} did not run: {standing.why}; {standing.remedy}"
+        for hook, standing in standings
         if standing.state == "changed"
     ]
+
+
+def _whose(hook: Hook) -> str:
+    return {"project": "the project's", "managed": "the machine's"}.get(hook.layer, "your")
 
 
 def _decide(

@@ -57,7 +57,7 @@ def read(directory: str, layer: str, *, repairs: bool = False) -> Declarations:
     try:
         locked = {each.source: each for each in packs.read_lock(lock)} if os.path.lexists(lock) else {}
     except HookError as error:
-        if not repairs:
+        if not repairs or error.remedy == packs.UPGRADE:
             raise
         locked, broken = packs.in_force(lock), error.message
     if repairs:
@@ -106,7 +106,9 @@ def _entry(pack: NamedPack) -> dict[str, Any]:
     return {**entry, **({"settings": dict(settings)} if settings else {})}
 
 
-def same_names(declared: Declarations, pack: NamedPack, locked: LockedPack) -> list[str]:
-    """Return the hooks of a pack that have the same name as a hook of another pack there."""
+def refuse_same_names(declared: Declarations, pack: NamedPack, locked: LockedPack, remedy: str) -> None:
+    """Raise `HookError` if a hook of a pack has the same name as a hook of another pack there."""
     others = [each for each in declared.packs if each[0].source != pack.source]
-    return sorted({name for name, _, other in packs.names_twice([*others, (pack, locked)]) if other == locked.name})
+    for name, other, this in packs.names_twice([*others, (pack, locked)]):
+        if this == locked.name:
+            raise HookError(f"the pack {other} has a hook called {name} too", remedy)
