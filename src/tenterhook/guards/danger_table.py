@@ -538,7 +538,7 @@ WINDOWS_ROWS = (
     (r"\bio\.directory\]::delete\(", "delete-files", ASK, "it deletes a directory that no build recreates"),
     (rf"{_REMOVES}(?=.*{_RECURSIVE}).*[\s\\/]\.git(?:[\\/'\"\s]|$)", "delete-project", DENY,
      "it deletes the project's .git"),
-    (rf"\b(?:get-childitem|gci|dir|ls|get-item|gi)\b(?!.*{_MADE_BY_BUILDS})"
+    (rf"^(?!.*{_MADE_BY_BUILDS})[^|]*\b(?:get-childitem|gci|dir|ls|get-item|gi)\b"
      r".*\|\s*(?:(?:%|foreach\S*)[^|]*)?\b(?:remove-item|ri|del|erase)\b(?!.*\s-whatif\b)", "delete-files", ASK,
      "it deletes every file that it finds"),
     (r"\bclear-recyclebin\b", "delete-outside", ASK, "the content of the trash is lost"),
