@@ -121,6 +121,17 @@ STOPPED = {
         ansible all -m file -a 'path=/srv/app state=absent'
         Remove-AzResourceGroup -Name web -Force
         Remove-S3Bucket -BucketName photos -DeleteBucketContent
+        ovhcloud cloud project delete abc
+        ionosctl server delete --datacenter-id a --server-id b --force
+        govc vm.destroy db
+        salt '*' system.reboot
+        salt '*' cmd.run 'kubectl delete ns prod'
+        knife node delete web1 -y
+        puppet node purge web1
+        kamal remove -y
+        ddev delete -O shop
+        modal app stop web
+        cloud-nuke aws --force
     """,
     "cluster": """
         kubectl delete deployment web
@@ -158,6 +169,7 @@ STOPPED = {
         vault kv metadata delete secret/app
         etcdctl del --prefix /registry
         zkCli.sh deleteall /brokers
+        kubectl patch deploy api -p '{"spec":{"replicas":0}}'
     """,
     "container": """
         docker system prune -af --volumes
@@ -259,6 +271,15 @@ STOPPED = {
         echo flush_all | nc localhost 11211
         drush sql-drop -y
         wp db reset --yes
+        php artisan tinker --execute="DB::table('users')->truncate();"
+        python manage.py shell -c "from shop.models import Order; Order.objects.all().delete()"
+        airflow dags delete etl -y
+        mlflow gc --backend-store-uri sqlite:///mlflow.db
+        db2 drop database sales
+        curl -G metrics.example:8086/query --data-urlencode "q=DROP DATABASE metrics"
+        python3 -c "import psycopg2; c = psycopg2.connect('x'); c.cursor().execute('DROP TABLE users')"
+        node -e "new (require('pg').Client)().query('DELETE FROM users')"
+        rake db:migrate VERSION=0
     """,
     "queue": """
         kafka-topics --bootstrap-server k:9092 --delete --topic orders
@@ -327,6 +348,14 @@ STOPPED = {
         gitlab-runner unregister --all-runners
         echo 'disable server web/s1' | socat stdio /run/haproxy/admin.sock
         nginx -s stop
+        python3 -c "import requests; requests.delete('https://api.example.com/users/7')"
+        node -e "fetch('https://api.example.com/users/7', {method: 'DELETE'})"
+        python3 -c "import httpx; httpx.request('DELETE', 'https://api.example.com/users/7')"
+        curl -X POST https://api.example.com/v1/projects/7/delete -H "Authorization: Bearer $T"
+        curl --data id=7 "https://chat.example.com/api/channels.delete?channel=C1"
+        http POST https://api.example.com/v1/cache/purge
+        curl -X POST https://api.example.com/graphql -d '{"query": "mutation { issueDelete(id: 7) { success } }"}'
+        gh repo sync --force
     """,
     "dns": """
         flarectl dns delete --zone example.com --id 1
@@ -354,6 +383,9 @@ STOPPED = {
         kadmin.local delprinc dev
         kcadm.sh delete realms/shop
         ipa user-del dev
+        gh ssh-key add new.pub
+        gh repo deploy-key add deploy.pub -w
+        gam delete user ann@example.com
     """,
     "backup": """
         borg delete /backup/repo::monday
@@ -545,6 +577,28 @@ PASSED = """
     split -l 100 remove.txt
     echo kubectl delete namespace prod
     git commit -m 'terraform destroy'
+    swift package clean
+    pulumi destroy --preview-only
+    wrangler d1 execute shop --local --command 'DELETE FROM users'
+    salt '*' cmd.run uptime
+    puppet module uninstall ntp
+    knife node show web1
+    govc vm.info db
+    airflow dags list-runs -d etl
+    python manage.py shell -c "print(User.objects.filter(deleted=True).count())"
+    php artisan tinker --execute="echo User::count();"
+    python3 -c "import requests; requests.delete('http://localhost:8000/api/items/1')"
+    python3 -c "import requests; print(requests.get('https://api.example.com/deleted').json())"
+    node -e "new (require('pg').Client)().query('SELECT 1')"
+    gh ssh-key list
+    db2 connect to sales
+    ddev start
+    curl -d "select 1" metrics.example:8123
+    kubectl patch deploy api -p '{"spec":{"replicas":3}}'
+    curl https://docs.example.com/api/projects/delete
+    curl -X POST localhost:3000/api/projects/7/delete
+    gh repo sync
+    rake db:migrate VERSION=20240101
 """
 
 

@@ -300,6 +300,8 @@ FORMS = [
     "nsenter -t 1 -m git push --force",
     "firejail --noprofile git push --force",
     "bwrap --ro-bind / / git push --force",
+    "salt web* cmd.run 'git push --force'",
+    "salt-call --local cmd.run git push --force",
     "bwrap --dev-bind / / -- git push --force",
     "proot -R / git push --force",
     "torsocks git push --force",

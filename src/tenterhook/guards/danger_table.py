@@ -23,6 +23,7 @@ LONGEST = 5_000  # characters of a command's arguments that are searched
 BLANK = "\u2423"
 DEVICE = (
     r"/dev/(?:sd[a-zA-Z]+\d*|hd[a-z]\d*|vd[a-z]+\d*|xvd[a-z]+\d*|nvme\d+(?:n\d+(?:p\d+)?)?|mmcblk\d+(?:p\d+)?|md\d+|dm-\d+"
+    r"|r?(?:ada|da|nda|nvd|vtbd|mmcsd|wd|sd)\d+(?:[ps]\d+)?[a-p]?"  # of the BSDs
     r"|r?disk\d+(?:s\d+)?|sr\d+|nbd\d+|zd\d+|mapper/[^\s/]+|disk/\S+|mtd\w+|ubi\w+|mem|kmem|port|nvram|root"
     "|[a-z0-9]*[\ue004-\ue006]\\S*)"  # a pattern, as in /dev/sd[b-d]
 )
@@ -38,6 +39,7 @@ NO_HISTORY = r"\bHIST(?:FILE=(?:/dev/null)?(?=\s|$)|SIZE=0\b|FILESIZE=0\b|IGNORE
 _ROOTS = "it gives an account root's rights"
 _PROTECTS = "that program protects this machine"
 _SERVICE_ENDS = "it stops a service of this machine"
+_OVERWRITES = "it overwrites the disk"
 _BY_ITSELF = "it makes something run automatically"
 _TRUSTS = "it changes which certificates this machine trusts"
 _UNCOMMITTED = "uncommitted changes are lost"
@@ -81,16 +83,25 @@ ROWS = (
      "it creates a new file system there"),
     ("wipefs", r"^(?!.*(?:^|\s)-\w*n)(?=.*DEVICE)(?=.*(?:^|\s)(?:-\w*[ao]|--all|--offset))", "disk", DENY,
      "it erases what is there"),
-    ("dc3dd dcfldd", r"\b(?:wipe|of|hof)=DEVICE", "disk", DENY, "it overwrites the disk"),
+    ("dc3dd dcfldd", r"\b(?:wipe|of|hof)=DEVICE", "disk", DENY, _OVERWRITES),
     ("asr", r"--erase\b", "disk", DENY, "it erases a disk"),
     ("gio", r"^trash\b.*--empty\b", "delete-outside", ASK, "the content of the trash is lost"),
+    ("trash-empty", r"^(?!.*--dry-run)", "delete-outside", ASK, "the content of the trash is lost"),
     ("npx bunx pnpx", r"^(?:-\S+ )*https?://", "run-download", DENY, "it runs code from the network"),
     ("blkdiscard dban nwipe scrub", "DEVICE", "disk", DENY, "it erases what is there"),
     ("sgdisk gdisk", r"^(?!-[pivV]|--(?:print|info|verify|backup)).*DEVICE", "disk", DENY, "it changes the partitions"),
     ("sfdisk", r"^(?!-[dlJnVs]|--(?:dump|list|json|no-act|verify)).*DEVICE", "disk", DENY, "it changes the partitions"),
     ("fdisk cfdisk", r"^(?!.*-l\b).*DEVICE.*<<<", "disk", DENY, "it changes the partitions"),
+    ("gpart", r"^(?!show|list|status|backup|commit|undo)\w", "disk", DENY, "it changes the partitions"),
+    ("qemu-img bmaptool rpi-imager balena fsarchiver",
+     r"^(?:convert|copy|restfs|local flash|--cli)\b.*DEVICE(?: -\S+)*$", "disk", DENY, _OVERWRITES),
+    ("ntfsclone partclone.restore " + " ".join(f"partclone.{kind}" for kind in _FILE_SYSTEMS),
+     r"(?:-[oO]|--output|--overwrite)[= ]?DEVICE", "disk", DENY, _OVERWRITES),
+    ("ddrescue dd_rescue xfs_copy", r"^(?:-\S+ )*[^-\s]\S* DEVICE", "disk", DENY, _OVERWRITES),
+    ("sg_format sg_sanitize", r"(?:^|\s)(?:-\w*[FBCO]|--(?:format|block|crypto|overwrite))\b.*/dev/", "disk", DENY,
+     "it erases the disk"),
     ("parted", r"DEVICE.*\b(?:mklabel|mktable|rm|mkpart|resizepart)\b", "disk", DENY, "it changes the partitions"),
-    ("badblocks", r"^(?=.*DEVICE)(?=.*(?:^|\s)-[a-z]*[wn])", "disk", DENY, "it overwrites the disk"),
+    ("badblocks", r"^(?=.*DEVICE)(?=.*(?:^|\s)-[a-z]*[wn])", "disk", DENY, _OVERWRITES),
     ("hdparm", r"--(?:security-erase|trim-sector|make-bad|write-sector|format)", "disk", DENY, "it erases the disk"),
     ("nvme", r"^(?:format|sanitize|delete-ns|write-zeroes)\b", "disk", DENY, "it erases the disk"),
     ("cryptsetup", r"(?i)\b(?:luksFormat|erase|luksErase)\b", "disk", DENY, "what is there can no longer be read"),
@@ -153,6 +164,8 @@ ROWS = (
     ("shutdown reboot halt poweroff pm-suspend pm-hibernate",
      r"^(?!.*(?:^|\s)(?:-c|-w|--show|--wtmp-only)(?:\s|$))", "shut-down", ASK, _ENDS_ALL),
     ("init telinit", r"^[016sS]$", "shut-down", ASK, _ENDS_ALL),
+    ("busctl gdbus dbus-send qdbus", r"(?:login1|ConsoleKit)\b.*\b(?:Reboot|PowerOff|Halt|Hibernate|Restart|Stop)\b",
+     "shut-down", ASK, _ENDS_ALL),
     ("kexec", r"(?:^|\s)(?:-e|--exec|-f|--force)\b", "shut-down", ASK, "it starts another kernel"),
     ("loginctl", r"(?:^|\s)(?:terminate-user|terminate-session|kill-user|kill-session|reboot|poweroff)\b",
      "shut-down", ASK,
@@ -236,6 +249,7 @@ ROWS = (
      "that name will run another program"),
     ("networksetup", r"^-set.* off$", "shut-down", ASK, _OFF_NETWORK),
     ("chsh", r"(?:-s|--shell)[= ]\S+ [^-\s]", "system-files", DENY, "it gives an account another shell"),
+    ("chsh", r"(?:-s|--shell)[= ](?:[.~]|/(?!(?:usr|s?bin|opt|run|nix|etc)/))", "persistence", ASK, _BY_ITSELF),
     ("usermod", r"(?:-p|--password)\b", "system-files", DENY, "it replaces a password"),
     ("useradd adduser", r"(?:-g|--gid)[= ]?0\b|-o\b|(?:-[aG]+|--groups)[= ]?\S*(?:sudo|wheel|root|admin)",
      "system-files",
@@ -262,13 +276,14 @@ ROWS = (
     ("tmutil", r"^(?:delete\S*|disable|removedestination)\b", "disk", DENY, "it deletes backups, or ends them"),
     ("p4 fossil bzr brz", r"^revert\b(?!.*\s(?:-n|--dry-run)\b)", "discard-work", ASK, _UNCOMMITTED),
     ("svn", r"^(?:delete|del|remove|rm)\b.*\s[\w+]+://", "publish", ASK, "it deletes what others have"),
-    ("hg", r"^rollback\b", "discard-work", ASK, "it takes the last transaction back"),
-    ("hg", r"^(?:update|up|checkout|co)\b.*\s(?:-\w*C|--clean)\b|^purge\b|^strip\b|^revert\b.*--all", "discard-work",
-     ASK,
-     _UNCOMMITTED),
+    ("hg sl", r"^rollback\b", "discard-work", ASK, "it takes the last transaction back"),
+    ("hg sl", r"^(?:update|up|checkout|co|goto)\b.*\s(?:-\w*C|--clean)\b|^(?:purge|clean|strip)\b|^revert\b.*--all",
+     "discard-work", ASK, _UNCOMMITTED),
     ("svn", r"^(?:revert\b.*(?:-R|--recursive)|cleanup\b.*--remove)", "discard-work", ASK, _UNCOMMITTED),
     ("jj", r"^(?:abandon|op(?:eration)? (?:restore|abandon))\b|^restore$", "discard-work", ASK, "changes are dropped"),
-    ("git-filter-repo bfg", r"\w", "discard-work", ASK, "it rewrites the whole history"),
+    ("jj", r"^git push\b.*--deleted\b", "publish", ASK, "it deletes branches that others have"),
+    ("java", r"-jar (?:\S*/)?bfg[^/\s]*\.jar\b", "discard-work", ASK, "it rewrites the whole history"),
+    ("git-filter-repo bfg", r"^(?!.*--analyze\b).*\w", "discard-work", ASK, "it rewrites the whole history"),
     ("apt apt-get aptitude dpkg rpm dnf yum pacman apk",
      rf"^(?=.*(?:^|\s)(?:remove|purge|erase|uninstall|del|-\w*[rPRe]\w*)\b)"
      rf"(?=.*\s{GUARDS}(?:\s|$))", "security", DENY, _PROTECTS),
@@ -302,6 +317,7 @@ ROWS = (
     ("firewall-cmd", r"--(?:add|remove|set|delete|new|change)-", "security", ASK, _FIREWALL),
     ("pfctl", r"(?:^|\s)-(?:d|F ?all|F ?rules)", "security", DENY, _FIREWALL_OFF),
     ("pfctl", r"(?:^|\s)-f\b", "security", ASK, _FIREWALL),
+    ("esxcli", r"\bfirewall set\b.*\b(?:false|0)\b|\bfirewall unload\b", "security", DENY, _FIREWALL_OFF),
     ("setenforce", r"(?i)^(?:0|permissive)$", "security", DENY, "it switches SELinux off"),
     ("csrutil spctl", r"disable", "security", DENY, "it switches a protection of the system off"),
     ("fdesetup", r"\bdisable\b", "security", DENY, "it decrypts the disk"),
@@ -331,14 +347,14 @@ ROWS = (
     ("npm yarn pnpm pio", r"^(?:\S+ )?(?:unpublish|deprecate)\b", "publish", ASK,
      "it removes a package that others use"),
     ("cargo gem", r"(?:^|\s)yank\b", "publish", ASK, "it removes a package that others use"),
-    ("npm yarn pnpm bun cargo poetry uv hatch flit pdm deno jsr vsce ovsx ern lerna nx changeset gradle gradlew "
-     "mvnw mvn sbt pio opam elm wapm rebar3 dart flutter mix lein clojure spago ko",
+    ("npm yarn pnpm bun cargo poetry uv hatch flit pdm deno jsr vsce ovsx ern lerna nx changeset gradle gradlew rye "
+     "maturin mvnw mvn sbt pio opam elm wapm rebar3 dart flutter mix lein clojure spago ko",
      r"^(?!(?:help|search|view|info|show|run|run-script|exec|install|add|config|test)\b)(?:\S+ ){0,4}?(?:\S*:)?"
      r"(?:hex\.)?(?:publish(?!To\w*Local)(?:-container|All\S*|To\S*|Signed|Plugins?)?|deploy:deploy|release:perform)(?=\s|$)"
      r"(?!.*(?:--dry-run|--help|-n\b|ToMavenLocal))", "publish", ASK, _OTHERS_GET_IT),
     ("mvn mvnw", r"^(?:\S+ )*?deploy(?=\s|$)", "publish", ASK, _OTHERS_GET_IT),
     ("lein", r"^deploy\b", "publish", ASK, _OTHERS_GET_IT),
-    ("twine luarocks cabal stack conan conda anaconda snapcraft", r"(?:^|\s)(?:upload|push)\b", "publish", ASK,
+    ("twine maturin luarocks cabal stack conan conda anaconda snapcraft", r"(?:^|\s)(?:upload|push)\b", "publish", ASK,
      _OTHERS_GET_IT),
     ("gem helm oras crane buildah", r"^push\b", "publish", ASK, _OTHERS_GET_IT),
     ("docker podman nerdctl", r"^(?:(?:image|manifest|compose) (?:\S+ )*?)?push\b|^(?:buildx )?build\b.*\s--push\b",
@@ -421,6 +437,11 @@ ROWS = (
     ("wevtutil", r"^(?:cl|clear-log)\b", "traces", DENY, "it deletes the system's log"),
 )  # fmt: skip
 
+# A path that cannot be the name of a branch: `./x`, `x/`, `x.py`.
+_PATHSPEC = (
+    r"(?:\.{1,2}/\S*|:\S+|[^-\s]\S*/|[^-\s]\S*\.(?:py|pyi|ipynb|jsx?|mjs|cjs|tsx?|go|rs|rb|java|kts?|c|h|cc|cpp|hpp|cs|php|swift"
+    r"|md|rst|txt|json|ya?ml|toml|lock|html?|s?css|vue|svelte|sql|sh|cfg|ini|xml|csv))(?=\s|$)"
+)
 _ALL = rf"(?:\.|\./|:/|\*|{STAR}|\.\.)(?=\s|$)"
 _UNTRACKED = "files that git does not track are deleted"
 _REWRITES = "it rewrites the whole history"
@@ -432,14 +453,14 @@ _OPERAND = r"(?:\s(?:(?:-U|--(?:conflict|unified|inter-hunk-context)) \S+|-\S+))
 # Subcommands of git: an expression that is searched in the arguments (each after a blank), the rule, the reason. The
 # decision is always ASK; the rule `discard-work` is for what git cannot restore.
 _GIT = {
-    "reset": ((r"\s--(?:har?d?|merg?e?)(?=\s|$)", _UNCOMMITTED),),
+    "reset": ((r"\s--(?:h(?:ar?d?)?|merg?e?)(?=\s|$)", _UNCOMMITTED),),
     "clean": ((rf"^{_DRY}.*{_FORCED}", _UNTRACKED),),
     "checkout": (
         (rf"{_FORCED}|\s{_ALL}|\s--\s|\s--(?:pathspec-from-file|ours|theirs)\b", _UNCOMMITTED),
-        (rf"^{_MAKES_BRANCH}{_OPERAND}{_OPERAND}", _UNCOMMITTED),
+        (rf"^{_MAKES_BRANCH}(?:{_OPERAND}{_OPERAND}|(?:\s-\S+)*+\s{_PATHSPEC})", _UNCOMMITTED),
     ),
     "switch": ((r"^(?!\s--\s).*\s(?:(?!-[cC])-\w*f\w*|--forc?e?|--discard-changes)(?=\s|$)", _UNCOMMITTED),),
-    "restore": ((r"^(?!.*\s(?:-S|--staged)\b(?!.*\s(?:-W|--worktree)\b))(?=.*\s[^-\s])", _UNCOMMITTED),),
+    "restore": ((r"^(?:(?!.*\s(?:-S|--staged)\b)|(?=.*\s(?:-W|--worktree)\b))(?=.*\s[^-\s])", _UNCOMMITTED),),
     "stash": ((r"^ (?:clear|drop)\b", "what was stashed is lost"),),
     "reflog": ((rf"^ (?:expire|delete)\b{_DRY}", _UNREACHABLE),),
     "gc": ((r"\s--prune[= ](?:now|all)", _UNREACHABLE),),
@@ -458,7 +479,8 @@ _GIT = {
     ),
     "checkout-index": ((rf"^(?!.*\s(?:-n|--no-create)\b).*{_FORCED}", _UNCOMMITTED),),
     "filter-branch": ((r"", _REWRITES),),
-    "filter-repo": ((rf"^{_DRY}", _REWRITES),),
+    "filter-repo": ((rf"^{_DRY}(?!.*\s--analyze\b)", _REWRITES),),
+    "annex": ((rf"^ drop\w*\b.*{_FORCED}", "content that no other repository has is lost"),),
 }
 # Settings that name a program for git to run: with a path outside the project, or a command.
 _GIT_RUNS = (
@@ -474,7 +496,7 @@ GIT_ROWS = {
     "push": (
         (rf"^{_DRY}.*\s--(?:mirror|prune)\b", "publish",
          "it deletes what only the remote repository has"),
-        (rf"^{_DRY}.*\s(?:(?:-\w*d\w*|--delete)(?=\s|$)|:\S)", "publish",
+        (rf"^{_DRY}.*\s(?:(?:-\w*d\w*|--de(?:l(?:e(?:te?)?)?)?)(?=\s|$)|:\S)", "publish",
          "it deletes a branch or tag that others have"),
         (rf"^{_DRY}.*\s(?:-\w*f\w*(?=\s|$)|--force|\+\S)", "publish", "it overwrites what others may have pushed"),
     ),
@@ -516,6 +538,11 @@ WINDOWS_ROWS = (
     (r"\bio\.directory\]::delete\(", "delete-files", ASK, "it deletes a directory that no build recreates"),
     (rf"{_REMOVES}(?=.*{_RECURSIVE}).*[\s\\/]\.git(?:[\\/'\"\s]|$)", "delete-project", DENY,
      "it deletes the project's .git"),
+    (rf"^(?!.*{_MADE_BY_BUILDS})[^|]*\b(?:get-childitem|gci|dir|ls|get-item|gi)\b"
+     r".*\|\s*(?:(?:%|foreach\S*)[^|]*)?\b(?:remove-item|ri|del|erase)\b(?!.*\s-whatif\b)", "delete-files", ASK,
+     "it deletes every file that it finds"),
+    (r"\bclear-recyclebin\b", "delete-outside", ASK, "the content of the trash is lost"),
+    (r"\bpublish-(?:module|script|psresource)\b(?!.*\s-whatif\b)", "publish", ASK, _OTHERS_GET_IT),
     (rf"{_REMOVES}(?=.*{_RECURSIVE})(?!.*{_MADE_BY_BUILDS})(?!.*[a-z]:\\|.*\$env:).*\s[\w.]", "delete-files", ASK,
      "it deletes a directory that no build recreates"),
     (r"\b(?:add|set)-content\b.*\$profile|>\s*\$profile", "persistence", ASK, "it makes something run automatically"),
@@ -568,6 +595,7 @@ WINDOWS_ROWS = (
      ASK, _FIREWALL),
     (r"\b(?:taskkill|stop-process)\b.*\b(?:explorer|winlogon|csrss|lsass|svchost|services)\b", "kill", ASK,
      "the machine needs that process"),
+    (r"\bdisable-netadapter\b|\binterface\s+set\b.*\bdisabled?\b", "shut-down", ASK, _OFF_NETWORK),
     (r"\b(?:stop|restart)-computer\b", "shut-down", ASK, "it ends everything that runs on this machine"),
     (r"\bsc(?:\.exe)?\s+(?:stop|delete)\b|\bnet\s+stop\b|\bstop-service\b|\bset-service\b.*\bdisabled\b", "services",
      ASK,
@@ -580,7 +608,7 @@ WINDOWS_ROWS = (
 )  # fmt: skip
 _WINDOWS = frozenset(
     "powershell pwsh cmd remove-item ri del erase rd rmdir format cipher diskpart vssadmin wmic wbadmin bcdedit iex "
-    "certutil bitsadmin rundll32 netsh sc net robocopy msiexec taskkill schtasks reg wevtutil auditpol "
+    "% certutil bitsadmin rundll32 netsh sc net robocopy msiexec taskkill schtasks reg wevtutil auditpol "
     "fsutil irm iwr takeown icacls wsl".split()
 )
 
@@ -628,7 +656,7 @@ def dangers(command: ShellCommand) -> Iterator[tuple[str, str, str]]:
 def is_of_windows(name: str) -> bool:
     """Whether a name is a program of Windows or a PowerShell command, which is a verb and a noun."""
     return name.lower() in _WINDOWS or (
-        name[:1].isupper() and "-" in name and re.fullmatch(r"[A-Z][a-z]+-[A-Z]\w+", name) is not None
+        name[:1].isupper() and "-" in name and re.fullmatch(r"[A-Z][A-Za-z]+-[A-Z]\w+", name) is not None
     )
 
 

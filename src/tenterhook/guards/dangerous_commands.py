@@ -259,6 +259,7 @@ _PARTS_OF_GIT = r"/\.git/(?:HEAD|index|config|packed-refs|(?:objects|refs|logs|w
 _PASSWORDS = (
     r"/etc/(?:passwd|shadow|gshadow|group|sudoers|sudoers\.d/.*|pam\.d/.*|ld\.so\.preload|fstab|crypttab|inittab|securetty|default/grub|ssh/ssh_host_.*|ssh/sshd_config)-?"
     r"|/(?:private|usr/local)/etc/(?:sudoers(?:\.d/.*)?|master\.passwd|passwd)|/(?:usr/)?lib\S*/security/.*|/boot/.*|/proc/sysrq-trigger|/proc/\d+/mem"
+    r"|/(?:usr/)?s?bin/(?:(?:ba|da|z)sh|su|sudo|login|passwd|sshd?|ls|cat|ps|env)"
     r"|/sys/block/.*/device/delete|/sys/power/state|/sys/fs/selinux/(?:enforce|disable)|/etc/selinux/config"
 )
 _SSH = r"(?:/root|/home/[^/]+|/Users/[^/]+)/\.ssh/(?:id_[a-z0-9_]+|identity|rc|environment)"

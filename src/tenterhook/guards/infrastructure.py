@@ -41,7 +41,7 @@ RULES = {
 
 FOR_TESTS = r"(?i)(?:^|[_\W])(?:test|tests|testing|tmp|temp|scratch|ci|dummy|sandbox)(?:$|[_\W\d])"
 _NO_EFFECT = (
-    r"--?(?:help|dry-?run|dryrun|dry_run|what-?if|noop|simulate|preview|check|plan|cli-dry-run|generate-cli-skeleton)"
+    r"--?(?:help|dry-?run|dryrun|dry_run|what-?if|noop|simulate|(?:preview|check|plan)(?:-only)?|cli-dry-run|generate-cli-skeleton)"
     r"(?:=(?!none|false).*)?"
 )
 _SWITCHES = frozenset("--debug --verbose --quiet --yes --force --json --all --assume-yes -v -q -y -d -D -f".split())
@@ -62,12 +62,14 @@ _SHELL_CODE = (
 )
 _SPECIAL = {
     "delete": r"(?s)(?:-\w*X|--(?:request|method)=|(?i:-method:))?(?i:delete)"
-    r"|.*(?:\bmutation\b.*\b(?:delete|remove)[A-Z_]|\"Action\"\s*:\s*\"DELETE\"|DeleteRequest|/_delete_by_query|/_close\b|/doDelete|/delete-batch\b|/documents/delete\b|delete_series|purge_everything).*",
+    r"|.*(?:\bmutation\b.*(?:\b(?:delete|remove)[A-Z_]|[a-z](?:Delete|Remove|Destroy)\s*\()|\"Action\"\s*:\s*\"DELETE\"|DeleteRequest|/_delete_by_query|/_close\b|/doDelete|/delete-batch\b|/documents/delete\b|delete_series|purge_everything).*",
+    "endpoint": r"(?i)(?:--url=)?https?://[^?#]*[/.](?:delete|destroy|purge|terminate)(?:[?#].*)?",
     "absent": r"(?s).*(?:state=absent|\brm\s+-\w*r|\bmkfs|\bdd\s+if=|\bshutdown\b|\breboot\b).*",
     "noexecute": r"(?s).*:NoExecute",
+    "stopped": r"(?s).*\breplicas\"?\s*:\s*0\b.*",
     "finalizers": r"(?s).*finalizers\"?\s*:\s*(?:null|\[\s*\]).*",
     "flush": r"(?is).*flush(?:all|db).*",
-    "destroy": r"(?s).*\.(?:destroy|delete|truncate)(?:_all)?\b.*",
+    "destroy": r"(?s).*(?:\.|->|::)(?:force)?(?i:destroy|delete|truncate)(?:_all)?\b.*",
     "named": r"(?is)(?:.*[/_.-])?(?:drop|wipe|truncate|delete|reset|destroy|purge|nuke|teardown|uninstall)(?:[_.-].*)?"
     r"\.(?:sql|ya?ml|js|cql)",
     "privileged": r"(?s).*(?:\"?privileged\"?\s*:\s*true|\"?hostPID\"?\s*:\s*true).*|--privileged(?:=true)?",
@@ -77,10 +79,10 @@ _SPECIAL = {
 _HTTP_CLIENTS = frozenset("curl curlie wget http https xh xhs".split())
 _HTTP_OPTIONS = ("--request", "--header", "--data", "--data-raw", "--json", "--user", "--output", "--url", "--max-time")
 # All ports of this machine, except those of databases: CouchDB, etcd, Qdrant, InfluxDB, Consul, Solr, Prometheus,
-# Elasticsearch, RabbitMQ.
+# Elasticsearch, RabbitMQ, ClickHouse.
 _LOCAL = (
     r"(?i)(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])"
-    r"(?::(?!(?:5984|2379|8001|8444|4646|8200|6333|8086|8500|8983|9090|9200|15672)\b)\d+)?(?:[/?#].*)?"
+    r"(?::(?!(?:5984|2379|8001|8444|4646|8200|6333|8086|8500|8983|9090|9200|15672|8123)\b)\d+)?(?:[/?#].*)?"
 )
 _CMDLET = (
     r"(?:remove|clear|disable|revoke|unregister|stop|reset)-(?:az|ec2|s3|rds|ddb|lm|iam|sqs|sns|ecr|ecs|eks|cfn|r53|kms|elb|mg|msol|"
@@ -93,6 +95,13 @@ _CLOUD_LIBRARIES = (
 _DELETING_CALL = (
     r"(?i)[.(]\s*(?:batch_?)?(?:delete|terminate|remove|purge|destroy|stop|deregister|revoke|clear)\w*\s*\("
     r"|\bnew (?:Delete|Terminate|Purge)\w+Command|\.prune\("
+)
+# With the address.
+_DELETING_REQUEST = (
+    r"\b(?:requests|httpx|session|client|axios|ky|got|superagent|HTTParty|Faraday|RestClient)\s*+\.\s*+"
+    r"(?:delete|del)\(\s*+f?['\"`](https?://[^'\"`\s]{1,300})"
+    r"|\b(?:fetch|request|urlopen|Request)\(\s*+f?['\"`](https?://[^'\"`\s]{1,300})['\"`][^;]{0,300}?\bmethod['\"]?\s*+[:=]\s*+['\"]DELETE\b"
+    r"|\brequest\(\s*+['\"](?i:delete)['\"]\s*+,\s*+f?['\"](https?://[^'\"\s]{1,300})"
 )
 _DATABASE_LIBRARIES = (
     r"(?i)psycopg|sqlite3|pymysql|mysql|sqlalchemy|pymongo|mongo|redis|asyncpg"
@@ -116,7 +125,7 @@ def _of_line(call: GuardedCall, line: str | list[str]) -> Iterator[GuardFinding]
         if found := decide(command):
             rule, decision = found
             yield GuardFinding(rule, decision, command.shown, f"it {RULES[rule][0]}", command.span)
-    for rule in ("cloud", "database"):
+    for rule in ("cloud", "database", "service"):
         if any(_deletes_by_code(rule, code[:LONGEST]) for code in reading.code):
             yield GuardFinding(rule, "ask", "…", f"it {RULES[rule][0]}")
 
@@ -143,12 +152,15 @@ def decide(command: ShellCommand) -> tuple[str, str] | None:
 
 
 def _deletes_by_code(rule: str, code: str) -> bool:
-    """Whether code deletes something through a library for clouds or databases."""
+    """Whether code deletes something through a library for clouds or databases, or with an HTTP request."""
+    if rule == "service":
+        addresses = ("".join(found) for found in re.findall(_DELETING_REQUEST, code))
+        return any(not re.fullmatch(_LOCAL, address) for address in addresses)
     if rule == "cloud":
         return bool(re.search(_CLOUD_LIBRARIES, code) and re.search(_DELETING_CALL, code))
     if not re.search(_DATABASE_LIBRARIES, code):
         return False
-    literals = re.findall(r"['\"]([^'\"\n]{6,500})['\"]", code)
+    literals = re.findall(r"['\"]([^'\"\n]{0,500})['\"]", code)  # the short ones too, for the quotes to pair
     if re.search(FOR_TESTS, " ".join(literals)) or ":memory:" in code:
         return False
     return any(map(_deletes_data, literals)) or bool(re.search(_DROPPING_CALL, code))
@@ -252,12 +264,13 @@ def _has_special(kind: str, words: list[str], command: ShellCommand) -> bool:
     if kind == "unknown":
         return any(mark in word for word in words if len(word) < LONGEST for mark in UNKNOWNS)
     words = [*words, *command.inputs] if kind == "named" else words  # `mysql < drop.sql`
+    words = [*words, command.stdin or ""] if kind == "destroy" else words
     return any(re.fullmatch(_SPECIAL[kind], word) for word in words if len(word) < LONGEST)
 
 
 def _deletes_data(text: str) -> bool:
     """Whether SQL or code of a database shell drops or empties something that is not for tests."""
-    text = re.sub(r"(?s)^-{1,2}\w[\w-]*=|--[^\n]*|/\*.*?\*/", " ", decoded(text[:LONGEST]))
+    text = re.sub(r"(?s)^-{0,2}\w[\w-]*=|--[^\n]*|/\*.*?\*/", " ", decoded(text[:LONGEST]))
     if re.search(_SHELL_CODE, text):
         return True
     for each in text.split(";"):

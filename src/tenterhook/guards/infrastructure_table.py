@@ -117,17 +117,20 @@ ROWS = (
     ("vercel netlify wrangler railway firebase supabase flyctl fly",
      "logout|login|link|unlink|telemetry|whoami|types", PASS, "cloud"),
     ("wrangler", "rollback|deployments rollback|versions deploy", ASK, "cloud"),
-    ("wrangler", "d1 execute <sql>|d1 delete", ASK, "database"),
+    ("wrangler", "d1 execute <sql> !--local|d1 delete", ASK, "database"),
     ("supabase", "db reset|stop --no-backup", ASK, "database"),
     ("railway", "down", ASK, "cloud"),
     ("virsh", "destroy|undefine|vol-delete|vol-wipe|pool-delete|pool-destroy|pool-undefine|net-destroy|net-undefine|"
      "snapshot-delete|snapshot-revert", ASK, "cloud"),
+    ("govc", "vm.destroy|vm.unregister|vm.power -off|pool.destroy|object.destroy|snapshot.remove|datastore.rm|disk.rm|"
+     "host.remove|library.rm|folder.destroy", ASK, "cloud"),
     ("oci ibmcloud aliyun tccli hcloud linode-cli vultr-cli scw exo civo openstack nova doctl "
-     "upctl yc cf ntnx-cli govc prlctl vboxmanage virsh multipass lxc incus vagrant packer ovhai",
+     "upctl yc cf ntnx-cli govc prlctl vboxmanage virsh multipass lxc incus vagrant packer ovhai ovhcloud ionosctl "
+     "stackit nebius metal runpodctl vastai modal",
      "**", ASK, "cloud"),
     ("wrangler vercel netlify fly flyctl heroku railway render koyeb northflank porter firebase "
-     "supabase amplify eb copilot appwrite nhost gigalixir scalingo clever deta surge dokku "
-     "caprover eas expo",
+     "supabase amplify ampx eb copilot appwrite nhost gigalixir scalingo clever deta surge dokku "
+     "caprover eas expo terminus upsun platform zeabur qovery kamal ddev lando",
      "**", ASK, "cloud"),
     ("fly flyctl", "scale count 0", ASK, "cloud"),
     ("dokku", "apps:destroy|*:destroy|*:unlink|*:unset", ASK, "cloud"),
@@ -143,7 +146,15 @@ ROWS = (
      "**|undeploy|deploy --require-approval=never|rollback", ASK, "cloud"),
     ("ansible", "* -m=file <absent>|<absent>", ASK, "cloud"),
     ("ansible-playbook", "<named>", ASK, "cloud"),
+    ("salt salt-call salt-ssh",
+     "~system.reboot|~system.shutdown|~system.poweroff|~system.halt|~file.remove|~service.stop|~service.disable|"
+     "~pkg.remove|~pkg.purge|~user.delete|~state.single <absent>", ASK, "cloud"),
+    ("knife puppet", "module|plugin|exec", PASS, "cloud"),
+    ("knife puppet chef-server-ctl", "**|cleanse|resource * * ensure=absent", ASK, "cloud"),
     ("vboxmanage", "unregistervm --delete|closemedium --delete|controlvm * poweroff", ASK, "cloud"),
+    ("modal", "app stop", ASK, "cloud"),
+    ("aws-nuke", "--no-dry-run", ASK, "cloud"),
+    ("cloud-nuke", "aws|azure|defaults-aws", ASK, "cloud"),
     ("qm pct", "destroy|rollback|delsnapshot|stop", ASK, "cloud"),
     ("pvesh", "delete", ASK, "cloud"),
     # storage
@@ -156,6 +167,7 @@ ROWS = (
     ("s3cmd s4cmd s5cmd", "sync --delete-removed|sync --delete", ASK, "cloud"),
     ("azcopy", "jobs|login|logout|sync !--delete-destination", PASS, "cloud"),
     ("azcopy", "sync --delete-destination=true|sync --delete-destination=prompt", ASK, "cloud"),
+    ("swift", "package|build|test|run|format", PASS, "cloud"),  # the language
     ("gsutil s3cmd s4cmd s5cmd mc mcli b2 azcopy swift storj uplink ossutil ossutil64 coscmd "
      "qshell",
      "**", ASK, "cloud"),
@@ -165,7 +177,7 @@ ROWS = (
     ("kubectl oc k kubecolor", "create clusterrolebinding|create rolebinding|adm policy *|policy *", ASK, "iam"),
     ("kubectl oc k kubecolor",
      "delete|drain|cordon|adm drain|adm cordon|replace --force|apply --prune|taint <noexecute>|"
-     "scale --replicas=0|rollout undo|adm prune *|evict|patch <finalizers>|apply --force|"
+     "scale --replicas=0|rollout undo|adm prune *|evict|patch <finalizers>|patch <stopped>|apply --force|"
      "run <privileged>|proxy --address=0.0.0.0|debug node/*", ASK, "cluster"),
     ("helm helm3", "repo|plugin|registry|dependency|env|search", PASS, "cluster"),
     ("minikube", "addons|config|cache|image|profile", PASS, "cluster"),
@@ -211,6 +223,7 @@ ROWS = (
      "invoke-sqlcmd impala-shell spark-sql cockroach sqlplus isql db2 isql-fb vsql rqlite influx arangosh "
      "couchbase cypher-shell cbq surreal ksql questdb turso edgedb gel osqueryi tsql ysqlsh ycqlsh iredis dolt",
      "<sql>|<named>", ASK, "database"),
+    ("db2", "drop|delete from|force application|uncatalog", ASK, "database"),
     ("redis-cli valkey-cli keydb-cli iredis",
      "~flushall|~flushdb|~del|~unlink|~shutdown|~swapdb|cluster reset|cluster forget|script flush|"
      "function flush|~eval <flush>|config set|debug segfault|xtrim|<stdin>", ASK, "database"),
@@ -231,7 +244,7 @@ ROWS = (
      "~gitlab:backup:restore|~dry_run=false|restore|cleanse|uninstall|~gitlab:setup", ASK, "database"),
     ("rails rake",
      "~db:drop|~db:reset|~db:purge|~db:migrate:reset|~db:schema:load|~db:structure:load|"
-     "~db:drop:all|~db:truncate_all|~db:seed:replant|~db:setup", ASK, "database"),
+     "~db:drop:all|~db:truncate_all|~db:seed:replant|~db:setup|~db:migrate ~version=0", ASK, "database"),
     ("prisma", "migrate reset|db push --force-reset|db push --accept-data-loss|db execute <sql>", ASK, "database"),
     ("sequelize sequelize-cli", "db:drop|db:migrate:undo:all", ASK, "database"),
     ("knex", "migrate:rollback --all|migrate:down --all", ASK, "database"),
@@ -239,12 +252,14 @@ ROWS = (
     ("drizzle-kit", "drop|push --force", ASK, "database"),
     ("mix", "ecto.drop|ecto.reset", ASK, "database"),
     ("python manage.py django-admin",
-     "~flush|~reset_db|* migrate * zero|migrate * zero|~reset_schema", ASK, "database"),
+     "~flush|~reset_db|* migrate * zero|migrate * zero|~reset_schema|~shell <destroy>|~shell_plus <destroy>", ASK,
+     "database"),
     ("alembic flask", "downgrade base|db downgrade base|downgrade -- base|* * * downgrade base", ASK, "database"),
     ("aerich tortoise piccolo", "downgrade|drop|* backwards *", ASK, "database"),
     ("php artisan symfony",
      "~migrate:fresh|~migrate:reset|~migrate:refresh|~db:wipe|~doctrine:database:drop|"
-     "~doctrine:schema:drop|~doctrine:fixtures:load|~queue:clear|~queue:flush|~horizon:clear", ASK, "database"),
+     "~doctrine:schema:drop|~doctrine:fixtures:load|~queue:clear|~queue:flush|~horizon:clear|~tinker <destroy>", ASK,
+     "database"),
     ("console", "doctrine:database:drop|doctrine:schema:drop|doctrine:fixtures:load !--append", ASK, "database"),
     ("dotnet dotnet-ef", "ef database drop|database drop|ef database update 0|database update 0", ASK, "database"),
     ("flyway", "clean|~clean", ASK, "database"),
@@ -258,6 +273,7 @@ ROWS = (
      "~sql-drop|~sql:drop|~site-install|~entity:delete|~sql-query <sql>|~sqlq <sql>|"
      "~sql:query <sql>", ASK, "database"),
     ("nc ncat netcat telnet socat", "<stdin>", ASK, "database"),
+    ("airflow prefect dagster mlflow", "**|gc", ASK, "database"),
     # queues
     ("kafka-topics kafka-topics.sh kafka-acls kafka-acls.sh kafka-configs kafka-configs.sh "
      "kafka-consumer-groups kafka-consumer-groups.sh kcat",
@@ -271,12 +287,16 @@ ROWS = (
     ("temporal tctl", "**|workflow terminate", ASK, "queue"),
     # services
     ("gh glab", "alias|extension|config|auth|search|completion|issue list|pr list|cache list|help", PASS, "service"),
+    ("gh glab", "ssh-key add|gpg-key add|deploy-key add|repo deploy-key add", ASK, "iam"),
     ("gh glab", "api <delete>|api <protection> --method*|api <protection> -X|pr merge --admin|repo archive"
-     "|project archive|run cancel --all|pr close --delete-branch", ASK, "service"),
+     "|project archive|repo sync --force|run cancel --all|pr close --delete-branch", ASK, "service"),
     ("gh glab tea bb hub", "**", ASK, "service"),
     ("gitlab-runner", "unregister", ASK, "service"),
     ("gitlab-rails rails", "runner <destroy>", ASK, "service"),
-    ("curl curlie wget http https xh xhs invoke-restmethod invoke-webrequest irm iwr hurl", "<delete>", ASK, "service"),
+    ("curl curlie wget http https xh xhs", "<sql>", ASK, "database"),
+    ("curl curlie wget http https xh xhs invoke-restmethod invoke-webrequest irm iwr hurl",
+     "<delete>|<endpoint> -X|<endpoint> --request|<endpoint> -d|<endpoint> --data*|<endpoint> --json|"
+     "<endpoint> --post-*|<endpoint> ~post", ASK, "service"),
     ("circleci buildkite-agent bk drone woodpecker-cli travis jenkins-cli concourse-cli tkn "
      "teamcity codefresh semaphore sem appcenter bitrise codemagic spacelift spacectl",
      "**", ASK, "service"),
@@ -328,5 +348,6 @@ ROWS = (
      "**", DENY, "backup"),
     # accounts
     ("ldapdelete ldapmodrdn", "", ASK, "iam"),
+    ("gam m365", "**|suspend *|create admin|add admin", ASK, "iam"),
     ("ipa kadmin kadmin.local keycloak kcadm kcadm.sh kc.sh authentik zitadel", "~delprinc|**|<stdin>", ASK, "iam"),
 )  # fmt: skip

@@ -11,8 +11,10 @@ from .calls import by_program
 # Rule, and an expression for the end of a path, in any home or project.
 PLACES = (
     ("private-key", r"\.ssh/(?!known_hosts|config|authorized_keys|environment$|rc$)[^/]*(?<!\.pub)(?<!\.)"),
+    ("credentials", r"\.(?:kube|oci|config/(?:gh|gcloud|rclone|doctl|op))"),
     ("private-key", r"\.ssh|\.gnupg(?:/(?:private-keys-v1\.d.*|secring\.gpg))?|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?"),
     ("private-key", r"[^/]*(?:private|privkey|secret|key)[^/]*\.(?:pem|asc|gpg)|[^/]+\.(?:key|ppk|p12|pfx|kdbx?|jks)"),
+    ("private-key", r"(?:secrets?|private|keys)/[^/]+\.pem"),
     (
         "private-key",
         r"[^/]+\.keystore|wallet\.dat|\.ethereum/keystore/.*|\.config/solana/id\.json|age/keys\.txt|[^/]+\.ovpn",
@@ -150,6 +152,7 @@ STORES = (
     ("chezmoi", r"^secret\b|^decrypt\b"),
     ("dpapi lsadump", ""),
     ("nmcli", r"(?:^| )(?:-s|--show-secrets)\b"),
+    ("terraform tofu", r"^(?:-chdir=\S+ )?output\b.*(?i:passw|secret|token|api_?key|private_?key)"),
     ("terraform tofu pulumi", r"^(?:config\b.*--show-secrets|stack output\b.*--show-secrets|state pull)"),
     ("curl wget http https xh invoke-restmethod invoke-webrequest irm iwr",
      r"169\.254\.169\.254\S*/(?:iam/security-credentials|identity/oauth2/token|user-data|api/token)"

@@ -245,7 +245,7 @@ class _Check:
 
     def _rule_of_word(self, command: ShellCommand, word: str) -> str | None:
         """Return the rule for a path in an argument: `path`, `--file=path`, `@path`, `key=@path`, `if=path`."""
-        word = word[len("file:") :].partition("?")[0] if word.startswith("file:") else word
+        word = re.sub(r"(?i)^(?:file|g?open):([^?,]*).*", r"\1", word)  # `file:x?mode=ro`, and an address of socat
         if len(word) > 1000 or "://" in word or (word.startswith("--") and "=" not in word):
             return None
         for text in {word, word.partition("=")[2], word.partition("@")[2]}:
@@ -439,6 +439,8 @@ def _prints_environment(command: ShellCommand) -> bool:
     if name == "ps":  # `ps eww`: e without a dash
         return any(word.isalpha() and "e" in word for word in words[1:2])
     if name in ("export", "declare", "typeset"):
+        if words[1:2] == ["-p"] and any(re.search(_REVEALING, "$" + word) for word in words[2:]):
+            return True
         return words[1:] in (["-p"], ["-x"], ["-px"], ["-xp"]) or words == ["export"]
     if name in ("echo", "printf"):
         return not command.redirects and bool(re.search(_REVEALING, command.shown))

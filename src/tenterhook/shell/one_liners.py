@@ -56,10 +56,10 @@ _REMOVING = {
     "rmsync": "-rf", "rmdirsync": "-rf", "removesync": "-rf", "rimraf": "-rf", "rimrafsync": "-rf",
     "fs.rm": "-rf", "fs.remove": "-rf", "fs.rmdir": "-rf", "emptydirsync": "-rf", "delete_tree": "-rf",
     "promises.rm": "-rf", "removeall": "-rf", "remove_dir": "-rf", "remove_entry": "-rf", "send2trash": "-rf",
-    "deno.remove": "-rf", "deno.removesync": "-rf", "shell.rm": "-rf", "fileutils.remove": "-f", "rm_f": "-f",
-    "remove_file": "-f", "safe_unlink": "-f",
+    "deno.remove": "-rf", "deno.removesync": "-rf", "shell.rm": "-rf", "sh.rm": "-rf", "fileutils.remove": "-f",
+    "rm_f": "-f", "remove_file": "-f", "safe_unlink": "-f",
     "unlink": "-f", "unlinksync": "-f", "os.remove": "-f", "file.delete": "-f", "os.unlink": "-f", "rmdir": "-f",
-    "fs.unlink": "-f", "removedirs": "-rf", "io.remove": "-f",
+    "fs.unlink": "-f", "removedirs": "-rf", "io.remove": "-f", "rm": "-f",
 }  # fmt: skip
 _OPENING = r"(?:open|fopen|file\.open|os\.open|opensync)$"
 # The end of a call's name, the least number of its strings, and the equivalent shell command.
@@ -90,7 +90,10 @@ _RUNS_VARIABLE = (
     r"[\s\S]{0,500}?\b(?:system|popen|Popen|exec\w*+|spawn\w*+|shell_exec|passthru)\s*+\(\s*+\1\b"
 )
 # What a download prints, by way of the shell.
-_RUNS_PRINTED = r"\b(?:eval|exec|instance_eval|Function)\b[\s(]{1,4}(?:[\w.]{1,40}\(\W{0,3}|`|%x\W|qx\W)(?:curl|wget)\b"
+_RUNS_PRINTED = (
+    r"\b(?:eval|exec|instance_eval|Function|runIn\w+)\b[\s(]{1,4}"
+    r"(?:[\w.'\"()]{1,60}\(\W{0,3}|`|%x\W|qx\W)(?:curl|wget)\b"
+)
 # Of awk: a line that a download printed.
 _RUNS_LINE = r"\b(?:curl|wget)\b[^\"\n]{0,500}\"\s*+\|\s*+getline\s++(\w++)[\s\S]{0,500}?\bsystem\(\s*+\1\b"
 _DECODES = (
@@ -142,7 +145,10 @@ class Literal(NamedTuple):
 
 _PATH = r"[^'\"\n]{1,500}"
 _EACH = r"\.(?:r?glob|iterdir)\b"
-_DELETES = r"\bunlink\b|\brmtree\b|\bos\.remove\b"
+_DELETES = r"\bunlink(?:Sync)?\b|\brmtree\b|\brmSync\b|\b(?:os|file)\.remove\b|\b(?:File|FileUtils)\.(?:delete|rm\w*)\b"
+_IN_DIRECTORY = (
+    r"\b(?:readdir(?:Sync)?|listdir|scandir|os\.walk|list\.files|Dir\.(?:children|entries|each_child))\(\s*+['\"]"
+)
 _UNLINKS = r"\.(?:unlink|rmdir)\("
 # Calls that are found with an expression: the kind and the command made from its groups, the language (or any), an
 # expression that must also be found in the code, and the expression.
@@ -151,11 +157,18 @@ _FOUND = (
     ("shell", "{0}", "tcl", "", r'\bsend\s++(?:-\w++\s++)*+"([^"]*+)"'),
     ("words", "kill -9 -1", "", "", r"\b(kill)\w*+\s*+\(?\s*+(?:-1\s*+,|['\"]?(?:KILL|9)['\"]?\s*+,\s*+-1)"),
     ("words", "rm -f -- {0}", "osascript", "", r"(?i)\bdelete\s++(?:\(\s*+)?(?:POSIX )?file\s++\"([^\"\n]++)\""),
+    ("words", "trash-empty", "osascript", "", r"(?i)\b(empty)\s++(?:the\s++)?trash\b"),
     ("words", "shutdown", "osascript", "", r"(?i)\b(shut down|restart|erase)\b"),
     ("cd", "{0}", "", "", rf"\bchdir\s*+\(?\s*+['\"]({_PATH}+)['\"]"),
     ("words", "tee -- {0}", "awk", "", r'>{1,2}\s*+"([^"\n]++)"'),
     ("shell", "rm -f {0}", "", "", r"\bunlink\s*+\(?\s*+(?:glob\b\s*+\(?\s*+['\"]|<)([^'\">\n]{1,500}+)"),
-    ("shell", "rm -f {0}", "", _DELETES, rf"\bglob\(\s*+['\"]({_PATH}+)"),
+    ("shell", "rm -f {0}", "", _DELETES, rf"\bglob\b\s*+\(?\s*+['\"]({_PATH}+)"),
+    ("shell", "rm -f {0}", "", _DELETES, rf"\bDir\[\s*+['\"]({_PATH}+)"),
+    ("shell", "rm -f {0}/*", "", _DELETES, rf"{_IN_DIRECTORY}({_PATH}+)"),
+    ("shell", "rm -rf {0}", "tcl", "", r"\bfile\s++delete\s++(?:-\w++\s++|--\s++)*+([^;\n\]}]++)"),
+    ("words", "rm -rf -- {0}", "", "", r'\(delete-directory(?:/files)?\s++"([^"\n]++)"'),
+    ("shell", "{0}", "", "", r'\((?:[\w.-]{1,60}/)?(?:sh|system\*|process|call-process)\s++((?:"[^"\n]*+"\s*+)++)\)'),
+    ("words", "rm -f -- {0}", "", "", r'\(delete-file\s++"([^"\n]++)"'),
     ("words", "rm -rf -- {0}", "", _DELETES, rf"['\"]([~/][^'\"\n]{{0,500}}+)['\"]\s*+\)?{_EACH}"),
     ("words", "chmod {0} -- {1}", "", "", rf"\bchmod\s*+\(?\s*+0o?([0-7]{{3,4}})\s*+,\s*+['\"]({_PATH}+)"),
     ("words", "rm -f -- {0}", "", _UNLINKS, rf"\bPath\(\s*+['\"]({_PATH}+)['\"]\s*+\)(?!{_EACH})"),
@@ -249,7 +262,9 @@ def _of_call(group: list[Literal], runs: bool, language: str) -> Iterator[Action
     last = call.rpartition(".")[2]
     texts = [literal.text for literal in group]
     done = next((words for name, least, words in _CALLS if len(texts) >= least and re.search(name, call)), None)
-    flag = _REMOVING.get(last) or _REMOVING.get(".".join(call.split(".")[-2:]))
+    flag = _REMOVING.get(".".join(call.split(".")[-2:])) or _REMOVING.get(last)
+    if flag == "-f" and re.match(r"[^)\n]*\brecursive\s*+[=:]\s*+(?i:t\b|true)", group[-1].after):
+        flag = "-rf"
     if flag:
         yield "words", ["rm", flag, "--", *texts]
     elif done:
@@ -272,6 +287,8 @@ def _of_call(group: list[Literal], runs: bool, language: str) -> Iterator[Action
             follower = literal.after.lower()
             if re.match(r"\s*\)?\s*\.\s*(?:write_text|write_bytes|touch)\b", follower):
                 yield "words", ["tee", "--", literal.text]
+            elif re.match(r"[\s)]*\.\s*(?:deletedir|deleterecursively|rmtree)\b", follower):
+                yield "words", ["rm", "-rf", "--", literal.text]
             elif re.match(r"\s*\)?\s*\.\s*unlink\b", follower):
                 yield "words", ["rm", "-f", "--", literal.text]
     if runs and not re.search(_SAYING, call):
@@ -355,7 +372,7 @@ def _literals(code: str) -> Iterator[Literal]:
 
 def _call_before(code: str, end: int) -> str:
     """Return the name of the function or method that ends here, or nothing."""
-    window = code[max(0, end - 80) : end].rstrip()
+    window = code[max(0, end - 80) : end].rstrip().rstrip("!")  # `File.rm_rf!`
     start = len(window)
     while start and (window[start - 1].isalnum() or window[start - 1] in "_$.:->"):
         start -= 1

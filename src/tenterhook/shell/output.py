@@ -164,7 +164,9 @@ def _fetched(walk: Walk, name: str, words: list[str], state: ShellState) -> str:
     return NETWORK if not files or {"-", "/dev/stdout"} & {*files} or "--remote-name-all" in words else ""
 
 
-_CONNECTED = frozenset("nc ncat netcat telnet socat lynx w3m ftp".split())  # they print what comes over the network
+_CONNECTED = frozenset(
+    "nc ncat netcat telnet socat lynx w3m links elinks lwp-request ftp".split()
+)  # they print what comes over the network
 
 
 def _unpacked(walk: Walk, words: list[str], state: ShellState, text: str) -> str:

@@ -370,7 +370,9 @@ def _language(words: list[str], language: str) -> list[Inner]:
 
 def _awk(words: list[str], stdin: str | None) -> list[Inner]:
     options, at = split_options(words, "fFvE", ("--file", "--field-separator", "--assign"))
-    return [] if has(options, "-f", "--file") else [Inner("code", "".join(words[at : at + 1]), language="awk")]
+    if file := value_of(options, "-f", "--file"):
+        return [Inner("stdin", language="awk")] if file in _STDIN else []
+    return [Inner("code", "".join(words[at : at + 1]), language="awk")]
 
 
 # sed's command `e` after any address: it runs its argument, or else the lines of the input.
@@ -746,6 +748,12 @@ def _screen(words: list[str], stdin: str | None) -> list[Inner]:
     return _command(words[at:]) if command in (None, "screen", "exec") else []
 
 
+def _salt(words: list[str], stdin: str | None) -> list[Inner]:
+    """Read `salt TARGET cmd.run LINE`; `salt-call` runs it on this machine."""
+    at = next((at for at, word in enumerate(words) if word in ("cmd.run", "cmd.shell")), len(words))
+    return _joined(words[at + 1 :], directory="~", is_remote=program(words[0]) != "salt-call")
+
+
 def _bwrap(words: list[str], stdin: str | None) -> list[Inner]:
     """Read the command after options with none, one or two values."""
     two = "--bind --bind-try --dev-bind --dev-bind-try --ro-bind --ro-bind-try --symlink --setenv --file".split()
@@ -856,6 +864,7 @@ _FUNCTIONS = {
     "tmux": _tmux,
     "screen": _screen,
     "bwrap": _bwrap,
+    **dict.fromkeys(("salt", "salt-ssh", "salt-call"), _salt),
     "start-stop-daemon": _start_stop_daemon,
     **dict.fromkeys(("powershell", "pwsh"), _powershell),
     "cmd": _cmd,

@@ -164,6 +164,8 @@ WRAPPERS: dict[str, str | tuple[str, ...]] = {
     "bunx": "-p --package COMMAND",
     "bundle": "exec --gemfile COMMAND",
     **dict.fromkeys(("asdf", "rbenv", "pyenv", "nodenv"), "exec COMMAND"),
+    "repo": "forall -c=LINE",
+    "meta": "exec LINE",
     "lerna": "exec --scope --ignore --concurrency COMMAND",
     "nx": "exec --projects --exclude COMMAND",
     "tox": "exec -ec COMMAND",
