@@ -522,24 +522,25 @@ _MADE_BY_BUILDS = (
     r"\b(?:build|dist|out|target|bin|obj|node_modules|packages|temp|tmp|cache|coverage|venv|__pycache__|debug|release"
     r"|logs?)\b"
 )
+_LISTS = r"\b(?:get-childitem|gci|dir|ls|get-item|gi)\b"
 _OUTSIDE = "it deletes something outside the project"
 _RECURSIVE = r"(?:\s-r\w*\b|\s/s\b)"
-# PowerShell and cmd, searched as they are written, since a backslash is not an escape there.
+# PowerShell and cmd, searched as they are written, since a backslash is not an escape there. An expression takes at
+# most quadratic time: of several `.*`, only the last one backtracks.
 WINDOWS_ROWS = (
     (rf"{_REMOVES}(?=.*{_RECURSIVE}).*{_WINDOWS_ROOTS}", "delete-system", DENY,
      "it deletes a directory of the system, or a home"),
-    (rf"(?:{_WINDOWS_ROOTS}|\s[/~]\S*).*-recurse.*\|\s*(?:remove-item|ri|del)\b", "delete-system", DENY,
+    (rf"(?:{_WINDOWS_ROOTS}|\s[/~]\S*+)(?>.*?-recurse).*\|\s*(?:remove-item|ri|del)\b", "delete-system", DENY,
      "it deletes a directory of the system"),
     (rf"{_REMOVES}(?=.*{_RECURSIVE}).*{_ELSEWHERE}", "delete-outside", DENY, _OUTSIDE),
-    (rf"\b(?:get-childitem|gci|dir|ls|get-item|gi)\b.*{_ELSEWHERE}"
-     rf".*\|\s*(?:%|foreach\S*)?.*{_REMOVES}", "delete-outside", DENY,
-     _OUTSIDE),
+    (rf"{_LISTS}(?>.*?{_ELSEWHERE})(?>.*?\|)(?!.*\s-whatif\b).*\b(?:remove-item|ri|rm|del|erase|rd|rmdir)\b",
+     "delete-outside", DENY, _OUTSIDE),
     (r"\bio\.(?:directory|file)\]::delete\(\s*['\"]?(?:[a-z]:|~|/|\$(?:env:|home))", "delete-outside", DENY, _OUTSIDE),
     (r"\bio\.directory\]::delete\(", "delete-files", ASK, "it deletes a directory that no build recreates"),
     (rf"{_REMOVES}(?=.*{_RECURSIVE}).*[\s\\/]\.git(?:[\\/'\"\s]|$)", "delete-project", DENY,
      "it deletes the project's .git"),
-    (rf"^(?!.*{_MADE_BY_BUILDS})[^|]*\b(?:get-childitem|gci|dir|ls|get-item|gi)\b"
-     r".*\|\s*(?:(?:%|foreach\S*)[^|]*)?\b(?:remove-item|ri|del|erase)\b(?!.*\s-whatif\b)", "delete-files", ASK,
+    (rf"^(?!.*{_MADE_BY_BUILDS})(?>[^|]*?{_LISTS})(?!.*\s-whatif\b)"
+     r".*\|\s*(?:(?:%|foreach[^\s|]*)[^|]*)?\b(?:remove-item|ri|del|erase)\b", "delete-files", ASK,
      "it deletes every file that it finds"),
     (r"\bclear-recyclebin\b", "delete-outside", ASK, "the content of the trash is lost"),
     (r"\bpublish-(?:module|script|psresource)\b(?!.*\s-whatif\b)", "publish", ASK, _OTHERS_GET_IT),
@@ -560,7 +561,7 @@ WINDOWS_ROWS = (
      "run-download", DENY,
      "it runs code from the network"),
     (rf"\[scriptblock\]::create\(.*{_DOWNLOADS}|assembly\]::load\w*\(.*{_DOWNLOADS}|\bmsiexec\b.*\shttps?:"
-     rf"|{_DOWNLOADS}.*-outfile\s+['\"]?(\S+?\.(?:exe|ps1|bat|cmd|msi))['\"]?\s*;.*(?:[\s;&.\\/]|^)\1\b",
+     rf"|{_DOWNLOADS}(?>.*?-outfile\s+)['\"]?(\S+?\.(?:exe|ps1|bat|cmd|msi))['\"]?\s*;.*(?:[\s;&.\\/]|^)\1\b",
      "run-download", DENY,
      "it runs code from the network"),
     (r"\bcertutil(?:\.exe)?\b.*-urlcache|\bbitsadmin(?:\.exe)?\b.*/transfer|\brundll32(?:\.exe)?\s+javascript:",

@@ -160,6 +160,7 @@ _DESTRUCTIVE = (
     r"(?=[\s;|&)'\"]|$)|-delete\b|>\s*/(?:dev/[a-z]d|etc)|\$\{!"
 )
 MOST_PATHS = 500  # of one command that are checked
+_UPSTREAM = 8  # commands of a pipeline that are searched together
 _LONGEST_SEARCHED = 100_000  # characters; a longer line that cannot be read is asked about
 
 
@@ -633,11 +634,13 @@ def _git(command: ShellCommand, places: ProjectPlaces) -> Found:
 
 
 def _as_written(command: ShellCommand, places: ProjectPlaces) -> str:
-    """Return a Windows command, and those whose output it reads, as text."""
+    """Return a Windows command, and the last ones whose output it reads, as text."""
     shown = command.shown
     if command.name.lower() in ("powershell", "pwsh", "cmd"):  # a shell around it would have expanded `$env:…`
         shown = f"{' '.join(command.words)} {shown}"
-    return " | ".join([*(places.shown.get(tuple(words), " ".join(words)) for words in command.upstream), shown])
+    return " | ".join(
+        [*(places.shown.get(tuple(words), " ".join(words)) for words in command.upstream[-_UPSTREAM:]), shown]
+    )
 
 
 def _unknown_program(command: ShellCommand, places: ProjectPlaces) -> Found:
