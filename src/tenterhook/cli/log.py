@@ -115,7 +115,7 @@ def _following(index: Index, wanted: Wanted, number: int) -> Iterator[dict[str, 
 @click.option("--shadow", is_flag=True, help="Only runs in shadow mode, and what they would have done.")
 @json_option
 def stats(since: str, session: str | None, shadow: bool, as_json: bool) -> None:
-    """Show statistics: runs, blocks, failures and times of each hook, and how long hooks delayed each session."""
+    """Show statistics: runs, blocks, questions, failures and times of hooks, and how long they delayed each session."""
     from ..install import sources
     from ..journal import statistics
     from ..journal.filters import Wanted
@@ -133,7 +133,7 @@ def stats(since: str, session: str | None, shadow: bool, as_json: bool) -> None:
         of_session = f" of session {one_line(session)}" if session else ""
         click.echo(f"nothing recorded{of_session}{' in shadow mode' if shadow else ''} in the last {since}")
         return
-    headings = ("hook", "runs", "blocks", "failed", "p50", "p95", "p99", "timed out", "not run", "when", "")
+    headings = ("hook", "runs", "blocks", "asked", "failed", "p50", "p95", "p99", "timed out", "not run", "when", "")
     print_table(headings, [_figures_row(each) for each in hooks])
     click.echo()
     print_table(
@@ -151,7 +151,7 @@ def _figures_row(each: Any) -> tuple[str, ...]:
     if each.shadow:
         remarks.append(f"shadow: would have {_would_have(each)}")
     return (
-        *(each.hook, str(each.runs), str(each.blocks), str(each.failures)),
+        *(each.hook, str(each.runs), str(each.blocks), str(each.asked), str(each.failures)),
         *(f"{each.p50_ms:.1f} ms", f"{each.p95_ms:.1f} ms", f"{each.p99_ms:.1f} ms"),
         *(str(each.timeouts), str(each.not_run), each.activity, ", ".join(remarks)),
     )
