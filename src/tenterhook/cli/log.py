@@ -16,6 +16,7 @@ from .durations import seconds
 from .groups import Group
 from .loading import event_names, hook_names, json_option, session_ids
 from .printing import (
+    COLOURS,
     below,
     coloured,
     counted,
@@ -232,9 +233,8 @@ def _print(record: dict[str, Any], *, as_json: bool) -> None:
         return
     tool = f" {one_line(record['tool_name'])}" if record.get("tool_name") else ""
     if record.get("type") == "approval":
-        _print_verdict(
-            f"{when}  approval{tool}  {_answered(record)}", one_line(str(record.get("reason") or "")), record
-        )
+        reason = one_line(str(record.get("reason") or "").replace("\n", " "))
+        _print_verdict(f"{when}  approval{tool}  {_answered(record)}", reason, record)
         return
     told = record.get("reason")
     head = f"{when}  {record.get('event')}{tool}  {coloured(str(record.get('decision')))}"
@@ -300,10 +300,24 @@ def _print_subject(record: dict[str, Any]) -> None:
 
 def _answered(record: dict[str, Any]) -> str:
     """Return how an approval request ended, on one line."""
-    decision, by = str(record.get("decision")), record.get("answered_by")
+    decision, by = str(record.get("decision")), one_line(str(record.get("answered_by") or ""))
+    waited = float(record.get("waited_ms") or 0)
+    has_waited = waited >= 1  # otherwise nobody was asked
+    word = click.style(_ANSWERS.get(decision, decision), fg=COLOURS.get(decision))
     scope = " for the session" if record.get("scope") == "session" else ""
-    who = f" by {one_line(str(by))}" if by else " (no answer)"
-    return f"{coloured(decision)}{scope}{who} after {_seconds(float(record.get('waited_ms') or 0))}"
+    who = _ANSWERED_BY.get(by, f" by {by}" if by else "")
+    if by == "nobody":
+        who = ": nobody answered" if has_waited else ": nobody could be asked"
+    return f"{word}{scope}{who}" + (f" after {_seconds(waited)}" if has_waited else "")
+
+
+_ANSWERS = {"approve": "approved", "deny": "denied", "none": "no answer"}
+_ANSWERED_BY = {
+    "allow": " with tenterhook allow",
+    "hook": " by a hook",
+    "rule": " by a rule",
+    "session": " as before in this session",
+}
 
 
 def _ms(run: dict[str, Any]) -> str:
