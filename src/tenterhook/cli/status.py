@@ -82,7 +82,7 @@ def _print_hooks(found: InForce, waiting: int) -> None:
         if count := sum(hook.source == source.file for hook in catalog.hooks):
             print_text(f"        {count} of them from {short_path(source.file)}: {source}")
     if waiting:
-        print_text(f"        {waiting} of this project are not trusted")
+        print_text(f"        {waiting} of this project's hooks {'is' if waiting == 1 else 'are'} not trusted")
     for hook in missing:
         print_said("        ", f"{hook.name} {hook.missing}")
     for each in catalog.left_out:
