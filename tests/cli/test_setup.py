@@ -99,6 +99,12 @@ def test_the_result_says_that_the_guard_of_the_test_was_a_temporary_one(capsys: 
         assert ("tested with a temporary guard" in capsys.readouterr().out) is is_said
 
 
+def test_the_guard_for_infrastructure_is_mentioned_where_it_is_missing(home: Path) -> None:
+    line = "  also for clouds, clusters, containers and databases: tenterhook add infrastructure\n"
+    assert line in setup("--yes").stdout
+    assert line not in setup("--yes", "--guards", "infrastructure").stdout
+
+
 @pytest.mark.parametrize(
     ("held", "heading"),
     [

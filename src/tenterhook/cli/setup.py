@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 # What cannot be restored; what must not leave the machine; and what keeps an agent from switching both off.
 RECOMMENDED = ("block-dangerous-commands", "protect-secrets", "protect-hooks")
+_OPT_IN = "infrastructure"  # not for everyone: mentioned at the end
 _TIMEOUT = 120.0  # seconds for each live run
 _INTERRUPTED = 130
 # What live runs, hooks and the daemon write into the state directory.
@@ -405,6 +406,8 @@ def _print_result(plan: SetupPlan, outcomes: Sequence[AgentProofs], idle: Sequen
         print_text(f"  by {listed(guards)}" if idle or "proven" in states else f"  with {listed(guards)}")
     if "proven" in states:
         print_text("  tested with a temporary guard; your guards are called in the same way")
+    if not any(hook.name == _OPT_IN for hook in sources.here().catalog.all_hooks()):
+        print_text(f"  also for clouds, clusters, containers and databases: tenterhook add {_OPT_IN}")
     for change in plan.changes:
         root = sources.here().catalog.root
         for what, remedy in change.agent.switches(change.record["settings"], root):
