@@ -150,7 +150,7 @@ async def play(project: Path) -> bool:
             screen.note(f"  what is live now: version {(project / 'live-version').read_text().strip()}")
     await conversation.finish()
     blocks = sum(count.blocks for count in conversation.tally.counts.values())
-    click.secho(f"\n── Hooks blocked {blocks} times and asked once", fg="blue", bold=True)
+    click.secho(f"\n── In this demo, hooks blocked {blocks} times and asked once", fg="blue", bold=True)
     return True
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from strategies import any_text
 from tenterhook import Event, UnknownEvent
-from tenterhook.events import BY_NAME, EVENTS, mcp_names, mcp_spellings, spec_of, tool_names
+from tenterhook.events import BY_NAME, EVENTS, mcp_names, mcp_spellings, spec_of, suggestion, tool_names
 
 
 @given(st.sampled_from(EVENTS))
@@ -32,6 +32,21 @@ def test_any_other_name_is_an_error_with_a_remedy(name: str) -> None:
     with pytest.raises(UnknownEvent) as caught:
         spec_of(name)
     assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("pretoolcall", "did you mean 'pre-tool-call'?"),
+        ("PRE-TOOL", "did you mean 'pre-tool-call' or 'PreToolUse'?"),
+        ("before-tool", "did you mean 'before_tool'?"),
+        ("notificatio", "did you mean 'notification'?"),
+        ("nope", "use one of pre-session, "),
+        ("before-stuff", "use one of pre-session, "),
+    ],
+)
+def test_only_names_that_are_really_similar_are_suggested_our_own_first(name: str, said: str) -> None:
+    assert suggestion(name).startswith(said)
 
 
 @pytest.mark.parametrize(

@@ -367,14 +367,13 @@ def spec_of(name: str) -> EventSpec:
 
 
 def suggestion(name: str) -> str:
-    """Return a remedy for an unknown event name: similar names, else all names."""
+    """Return a remedy for an unknown event name: similar names, those of our own events first, else all of these."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name, BY_NAME, n=3, cutoff=0.5)
-    if not close:
-        lowered = {known.lower(): known for known in BY_NAME}
-        close = [lowered[match] for match in get_close_matches(name.lower(), lowered, n=3, cutoff=0.7)]
+    lowered = {known.lower(): known for known in sorted(BY_NAME)}  # of `Notification` and `notification` the latter
+    close = [lowered[match] for match in get_close_matches(name.lower(), lowered, n=3, cutoff=0.75)]
     if close:
+        close.sort(key=lambda known: BY_NAME[known].name != known)
         return "did you mean " + " or ".join(f"'{match}'" for match in close) + "?"
     return "use one of " + ", ".join(spec.name for spec in EVENTS)
 

@@ -52,6 +52,11 @@ def test_a_refused_call_waits_with_all_that_a_person_must_see() -> None:
     assert single_use.allowed(CALL) is None
 
 
+def test_the_refusal_says_for_how_long_and_where_the_approval_holds() -> None:
+    assert "in this session, for ten minutes," in single_use.how_to_allow("k7mq3xwd")
+    assert single_use.LASTS == 10 * 60
+
+
 def test_its_id_is_short_and_never_the_same_for_two_calls() -> None:
     names = {single_use.record(CALL._replace(session_id=str(number)), None) for number in range(100)}
     assert len(names) == 100

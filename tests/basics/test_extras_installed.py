@@ -128,15 +128,15 @@ def uv_tool_without_the_wheel(place: Place) -> Path:
 
 
 WAYS: list[Any] = [
-    (pip, "{environment}/bin/python -m pip install 'argon2-cffi>=23.1' "),
+    (pip, "{environment}/bin/python -m pip install 'tenterhook[hub]=="),
     pytest.param(
-        *(pip_without_the_wheel, "{environment}/bin/python -m pip install 'argon2-cffi>=23.1' "),
+        *(pip_without_the_wheel, "{environment}/bin/python -m pip install 'tenterhook[hub]=="),
         marks=pytest.mark.thorough,
     ),
     (editable, "{environment}/bin/python -m pip install -e '{root}[hub]'"),
     pytest.param(
         uv_without_pip,
-        "uv pip install --python {environment}/bin/python 'argon2-cffi>=23.1' ",
+        "uv pip install --python {environment}/bin/python 'tenterhook[hub]==",
         marks=pytest.mark.thorough,
     ),
     (pipx, "pipx inject tenterhook 'argon2-cffi>=23.1' "),
@@ -144,7 +144,7 @@ WAYS: list[Any] = [
     (uv_tool, "uv tool install '{wheel}[hub]' --with colorama"),
     pytest.param(
         uv_tool_without_the_wheel,
-        "uv pip install --python {environment} 'argon2-cffi>=23.1' ",
+        "uv pip install --python {environment} 'tenterhook[hub]==",
         marks=pytest.mark.thorough,
     ),
 ]

@@ -27,6 +27,7 @@ Provides-Extra: otel
 Requires-Dist: opentelemetry-sdk; extra == 'otel'
 """
 NEEDED = "'fastapi>=0.115' 'argon2-cffi>=23.1'"
+INSTALLED = "'tenterhook[hub]==1.0'"
 
 
 class Environment:
@@ -115,11 +116,11 @@ class TestUvTool:
     )
     def test_else_the_packages_go_into_its_environment(self, environment: Environment, receipt: str) -> None:
         (environment.prefix / "uv-receipt.toml").write_text(receipt)
-        assert environment.advice() == f"uv pip install --python {environment.prefix} {NEEDED}"
+        assert environment.advice() == f"uv pip install --python {environment.prefix} {INSTALLED}"
 
     def test_a_receipt_that_cannot_be_read(self, environment: Environment) -> None:
         (environment.prefix / "uv-receipt.toml").mkdir()
-        assert environment.advice() == f"uv pip install --python {environment.prefix} {NEEDED}"
+        assert environment.advice() == f"uv pip install --python {environment.prefix} {INSTALLED}"
 
 
 def test_pipx_is_told_the_name_that_it_knows(tmp_path: Path) -> None:
@@ -149,15 +150,15 @@ def test_what_was_made_for_one_run_is_made_again(tmp_path: Path, wheel: Path, be
 class TestPip:
     """pip notes in `direct_url.json` where a package came from, if not from an index."""
 
-    def test_the_packages_by_name(self, environment: Environment, wheel: Path) -> None:
+    def test_the_installed_version_with_its_extra(self, environment: Environment, wheel: Path) -> None:
         environment.has_pip()
-        expected = f"{environment.prefix}/bin/python -m pip install {NEEDED}"
+        expected = f"{environment.prefix}/bin/python -m pip install {INSTALLED}"
         assert environment.advice() == expected
         environment.came_from(wheel.as_uri(), archive_info={})
         assert environment.advice() == expected
 
     def test_without_pip_uv_does_it(self, environment: Environment) -> None:
-        assert environment.advice() == f"uv pip install --python {environment.prefix}/bin/python {NEEDED}"
+        assert environment.advice() == f"uv pip install --python {environment.prefix}/bin/python {INSTALLED}"
 
     def test_an_editable_checkout_with_its_extra(self, environment: Environment, tmp_path: Path) -> None:
         environment.has_pip()
@@ -166,16 +167,16 @@ class TestPip:
         environment.came_from(checkout.as_uri(), dir_info={"editable": True})
         assert environment.advice() == f"{environment.prefix}/bin/python -m pip install -e '{checkout}[hub]'"
         checkout.rmdir()
-        assert environment.advice() == f"{environment.prefix}/bin/python -m pip install {NEEDED}"
+        assert environment.advice() == f"{environment.prefix}/bin/python -m pip install {INSTALLED}"
 
     @pytest.mark.parametrize("note", ["", "{", "[]", '{"url": 1}', '{"url": "file:///", "dir_info": [1]}'])
     def test_a_note_that_says_something_else(self, environment: Environment, note: str) -> None:
         (environment.notes / "direct_url.json").write_text(note)
-        assert environment.advice() == f"uv pip install --python {environment.prefix}/bin/python {NEEDED}"
+        assert environment.advice() == f"uv pip install --python {environment.prefix}/bin/python {INSTALLED}"
 
     def test_an_extra_of_which_nothing_is_known(self, environment: Environment) -> None:
         assert environment.advice("new") == (
-            f"uv pip install --python {environment.prefix}/bin/python 'tenterhook[new]'"
+            f"uv pip install --python {environment.prefix}/bin/python 'tenterhook[new]==1.0'"
         )
 
     def test_a_copy_that_nobody_installed(self, environment: Environment) -> None:

@@ -50,4 +50,5 @@ def test_without_a_hub_status_and_leave_say_so(run: Run) -> None:
     said = json.loads(run("hub", "status", "--json").out)
     assert said == {"schema": 1, "running": None, "background": False, "joined": False}
     assert "this machine has not joined a hub" in run("hub", "status").out
-    assert run("hub", "leave") == (0, "this machine has not joined a hub\n", "")
+    for options in ((), ("--yes",), ("-y",)):
+        assert run("hub", "leave", *options) == (0, "this machine has not joined a hub\n", "")

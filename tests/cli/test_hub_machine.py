@@ -8,6 +8,7 @@ import pytest
 
 from support import tenterhook
 from tenterhook.cli import hub_machine
+from tenterhook.hub import service
 from tenterhook.hub_client import membership
 
 if TYPE_CHECKING:
@@ -55,6 +56,17 @@ def test_unreadable_settings_are_a_reason(home: Path) -> None:
     assert found["connected"] is False
     assert str(found["why"]).startswith(("unreadable settings: ", "would not block: ")), found
     assert found["remedy"] == "tenterhook doctor claude-code"
+
+
+def test_after_ones_own_hub_was_stopped_no_agent_is_installed_for_it(home: Path) -> None:
+    (home / ".claude").mkdir()
+    url = "http://127.0.0.1:1"
+    membership.save(membership.Membership(url, "th_agent_x", "laptop"))
+    service.save_address(url)
+    service.SERVICE.enable({})
+    assert "so that its questions reach the hub" in tenterhook().stdout
+    service.SERVICE.disable()
+    assert "the hub" not in tenterhook().stdout
 
 
 def test_a_hub_that_is_away_does_not_keep_an_agent_from_being_installed(home: Path) -> None:

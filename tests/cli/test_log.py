@@ -43,6 +43,24 @@ def test_an_approval_says_who_answered_and_after_how_long(home: Path, project: P
     assert "approval Shell  approved for the session by alice after 1.5 s" in run("log").out
 
 
+@pytest.mark.parametrize(
+    ("fields", "shown"),
+    [
+        ({"decision": "deny", "answered_by": "nobody"}, "denied: nobody could be asked"),
+        ({"decision": "deny", "answered_by": "nobody", "waited_ms": 60_000.0}, "denied: nobody answered after 60.0 s"),
+        ({"decision": "approve", "answered_by": "allow"}, "approved with tenterhook allow"),
+        ({"decision": "approve", "answered_by": "rule"}, "approved by a rule"),
+        ({"decision": "deny", "answered_by": "alice (hub)", "waited_ms": 1500.0}, "denied by alice (hub) after 1.5 s"),
+        ({"decision": "none", "waited_ms": 1500.0}, "no answer after 1.5 s"),
+    ],
+)
+def test_an_approval_is_shown_in_plain_words(
+    home: Path, project: Path, run: Run, fields: dict[str, Any], shown: str
+) -> None:
+    written(home, **{"type": "approval", "reason": "it asks\nabout it", "waited_ms": 0.0, "runs": [], **fields})
+    assert run("log").out.splitlines()[0].endswith(f"  approval Shell  {shown}  it asks about it  (library)")
+
+
 def test_an_anchor_is_kept_elsewhere_and_shows_a_cut_off_tail(home: Path, project: Path, run: Run) -> None:
     for _ in range(2):
         written(home)

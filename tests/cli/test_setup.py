@@ -54,7 +54,11 @@ def test_it_adds_guards_and_installs_in_every_agent_that_is_found(home: Path) ->
     assert "// mine" in (home / SETTINGS["claude-code"]).read_text()
     said = ended.stdout
     assert "Claude Code    not proven: claude is not on the PATH" in said
-    assert said.rindex("protected now") < said.rindex("by block-dangerous-commands, protect-secrets and protect-hooks")
+    assert "    to try again: tenterhook doctor claude-code --live" in said
+    assert said.rindex("\ninstalled, but not proven\n") < said.rindex(
+        "with block-dangerous-commands, protect-secrets and protect-hooks"
+    )
+    assert "protected now" not in said
     for line, command in zip(said.splitlines()[-2:], ("tenterhook try", "tenterhook log"), strict=True):
         assert command in line
     refused = tenterhook("try", "sudo rm -rf /")
@@ -77,6 +81,30 @@ def test_the_result_says_that_the_guard_of_the_test_was_a_temporary_one(capsys: 
     for held, is_said in ((True, True), (None, False)):
         _print_result(plan, [AgentProofs(AGENTS["claude-code"], [ModeResult("plain", held, "")])], [])
         assert ("tested with a temporary guard" in capsys.readouterr().out) is is_said
+
+
+def test_the_guard_for_infrastructure_is_mentioned_where_it_is_missing(home: Path) -> None:
+    line = "  also for clouds, clusters, containers and databases: tenterhook add infrastructure\n"
+    assert line in setup("--yes").stdout
+    assert line not in setup("--yes", "--guards", "infrastructure").stdout
+
+
+@pytest.mark.parametrize(
+    ("held", "heading"),
+    [
+        ((True, True), "protected now"),
+        ((True, None), "protected now, but not proven in every agent"),
+        ((None, None), "installed, but not proven"),
+        ((True, False), "not protected yet"),
+    ],
+)
+def test_the_heading_claims_no_more_than_was_proven(
+    held: tuple[bool | None, ...], heading: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agents = [AGENTS["claude-code"], AGENTS["kimi-code"]]
+    outcomes = [AgentProofs(agent, [ModeResult("plain", each, "")]) for agent, each in zip(agents, held, strict=True)]
+    _print_result(SetupPlan(agents, [], [], starts_daemon=False), outcomes, [])
+    assert capsys.readouterr().out.splitlines()[1] == heading
 
 
 def test_repeated_it_changes_nothing_and_says_so(home: Path) -> None:
@@ -178,7 +206,12 @@ def test_a_proof_that_shows_nothing_is_an_error_and_the_others_go_on(
     program(home, "echo 'Error: no such model' >&2; exit 3", monkeypatch)
     ended = setup("--yes")
     assert ended.returncode == 1
-    assert "Claude Code    not shown: tenterhook doctor claude-code --live" in ended.stdout
+    said = ended.stdout[ended.stdout.index("\ninstalled, but not proven\n") :]
+    assert (
+        "  Claude Code    not proven: the agent made no tool call: it ended with status 3: Error: no such model\n"
+        in said
+    )
+    assert "    to try again: tenterhook doctor claude-code --live\n" in said
     assert "status 3: Error: no such model" in ended.stdout
     assert "Kimi Code      not proven" in ended.stdout
     assert records(home) == ["claude-code.json", "kimi-code.json"]

@@ -41,6 +41,14 @@ def test_what_is_neither_is_an_error(project: Path, run: Run) -> None:
     ended = run("show", "nothing")
     assert ended.status == 1
     assert "no hook and no event" in ended.err
+    assert "hooks: tenterhook list; events: use one of pre-session," in ended.err
+
+
+def test_a_similar_hook_or_event_is_suggested(project: Path, run: Run) -> None:
+    folder_hook(project_hooks(project), "guard")
+    assert "did you mean 'guard'?" in run("show", "guarb").err
+    assert "events: did you mean 'pre-tool-call'" in run("show", "pre-tool-cal").err
+    assert "did you mean" not in run("show", "nope").err
 
 
 def test_what_cannot_be_seen_is_written_out(project: Path, run: Run) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support import folder_hook, user_hooks
+from support import folder_hook, project_hooks, user_hooks
 from tenterhook.agents import AGENTS
 from tenterhook.doctor import proofs
 
@@ -51,6 +51,13 @@ def test_hooks_that_no_agent_calls_yet_are_said_to_be_so(home: Path, project: Pa
     assert f"1 in force in {project}; no agent calls them yet" in run().out
     assert run("install", "claude-code").status == 0
     assert "no agent calls them yet" not in run().out
+
+
+def test_hooks_of_the_project_that_are_not_trusted_are_counted(project: Path, run: Run) -> None:
+    folder_hook(project_hooks(project), "one", "exit 2")
+    assert "\n        1 of this project's hooks is not trusted\n" in run().out
+    folder_hook(project_hooks(project), "two", "exit 2")
+    assert "\n        2 of this project's hooks are not trusted\n" in run().out
 
 
 def test_an_agent_that_is_not_guarded_is_the_next_step(home: Path, run: Run) -> None:

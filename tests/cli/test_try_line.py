@@ -216,7 +216,7 @@ def test_a_file_without_refusals_ends_with_the_status_of_a_question(run: Run, tm
         assert run("try", "--file", str(lines)).status == status
 
 
-@pytest.mark.parametrize("arguments", [(), ("ls", "--file", "-")])
+@pytest.mark.parametrize("arguments", [(), ("ls", "--file", "-"), ("",), (" \n",)])
 def test_it_needs_a_line_or_a_file(run: Run, home: Path, project: Path, arguments: tuple[str, ...]) -> None:
     assert run("try", *arguments).status == 64
 

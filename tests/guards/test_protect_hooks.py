@@ -138,6 +138,23 @@ def test_the_part_of_the_line_is_named() -> None:
     assert line[slice(*found.span)] == found.part
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("rm -rf /", "deletes /, which contains "),
+        ("chmod -R 777 /", "changes the mode of /, which contains "),
+        ('rm -rf "$X"/', "deletes /, which contains "),
+        ("mv ~ /tmp/gone", ", which contains "),
+        ("rm -rf ~/.config/agents/hooks", ".config/agents/hooks, your hooks"),
+        ("rm ~/.claude/settings.json", ".claude/settings.json, settings of "),
+    ],
+)
+def test_a_directory_that_only_contains_them_is_not_called_one_of_them(line: str, said: str) -> None:
+    objection = judged(line)
+    assert objection is not None
+    assert said in objection.reason
+
+
 def test_where_it_cannot_be_told_the_person_is_asked() -> None:
     for line in (
         "./mystery ~/.claude/settings.json",

@@ -136,7 +136,7 @@ def test_a_permission_request_is_answered_at_the_hub(home: Path, project: Path, 
     ]
     assert all(each["waited_ms"] > 0 for each in found)
     shown = tenterhook("log").stdout
-    assert f"approval Bash  approve by {hub.person} (hub) after" in shown
+    assert f"approval Bash  approved by {hub.person} (hub) after" in shown
     assert len([line for line in shown.splitlines() if "approval" in line]) == 2
     assert tenterhook("log", "--decision", "deny").stdout.count("approval") == 1
     assert tenterhook("log", "verify").returncode == tenterhook("log", "stats").returncode == 0

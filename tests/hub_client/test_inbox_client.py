@@ -71,6 +71,7 @@ def test_what_waits_is_listed_with_everything_in_it_made_visible(inbox_hub: hubs
     (line,) = [line for line in listed.stdout.splitlines() if asked["id"].removeprefix("permission_") in line]
     assert r"echo '\x1b[2J\u202egnp.exe' \u200b# [red]<b>\nrm -rf x" in line
     assert r"desk\x07" in line
+    assert "  time left  " in listed.stdout.splitlines()[0]
     assert all(each.isprintable() for each in listed.stdout.splitlines())
 
 

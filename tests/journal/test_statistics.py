@@ -64,6 +64,16 @@ def test_figures_reach_back_as_far_as_asked(home: Path, project: Path) -> None:
     assert tenterhook("log", "stats", "--since", "1s").stdout == "nothing recorded in the last 1s\n"
 
 
+def test_stats_count_the_questions_of_a_hook_apart_from_its_blocks(home: Path, project: Path) -> None:
+    runs = [journals.run("guard", each) for each in ("asked", "asked", "asked", "blocked", "no_decision")]
+    journals.write(journals.folder(home), *(journals.record(decision="deny", runs=[each]) for each in runs))
+    headings, figures = (line.split() for line in tenterhook("log", "stats").stdout.splitlines()[:2])
+    assert dict(zip(headings[:4], figures[:4], strict=True)) == {
+        "hook": "guard", "runs": "5", "blocks": "1", "asked": "3",
+    }  # fmt: skip
+    assert journals.figures("guard")["asked"] == 3
+
+
 FAILED, TIMED_OUT, FINE, NOT_RUN = "failed", "timed_out", "no_decision", "not_run"
 
 

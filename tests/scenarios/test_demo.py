@@ -18,7 +18,7 @@ HEADINGS = [
     "A hook of yours asks: you decide",
     "A file is formatted, and the agent may stop only when the tests pass",
     "It cannot switch its guards off",
-    "Hooks blocked 3 times and asked once",
+    "In this demo, hooks blocked 3 times and asked once",
 ]
 
 

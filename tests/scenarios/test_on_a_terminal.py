@@ -42,10 +42,12 @@ def test_bare_tenterhook_leads_to_setup_and_setup_to_guards() -> None:
     status, lines = terminal.end()
     assert status == 1  # this Claude Code shows nothing
     assert not any("…" in line for line in lines)
-    assert below(lines, lambda line: line == "protected now")[1:4] == [
-        "  Claude Code    not shown: tenterhook doctor claude-code --live",
+    assert below(lines, lambda line: line == "installed, but not proven")[1:6] == [
+        "  Claude Code    not proven: the agent made no tool call: it ended with status 3",
+        "    to try again: tenterhook doctor claude-code --live",
         "  Kimi Code      not proven: kimi-code or kimi is not on the PATH",
-        "  by block-dangerous-commands, protect-secrets and protect-hooks",
+        "    to try again: tenterhook doctor kimi-code --live",
+        "  with block-dangerous-commands, protect-secrets and protect-hooks",
     ]
     assert terminal.too_wide() == []
 

@@ -68,7 +68,7 @@ def test_log_shows_on_one_screen_what_was_refused_and_why() -> None:
     assert "\x1b[3" in terminal.written
     stats = Terminal("log", "stats")
     status, lines = stats.end()
-    assert lines[0].split()[:4] == ["hook", "runs", "blocks", "failed"]
+    assert lines[0].split()[:5] == ["hook", "runs", "blocks", "asked", "failed"]
     assert [line.split()[:2] for line in lines[1:] if line.startswith("  block-")] == [
         ["block-dangerous-commands", "1"]
     ]

@@ -79,8 +79,8 @@ def record(call: Call, why: str | None) -> str | None:
 def how_to_allow(name: str) -> str:
     """Return the last sentence of a refusal: how the user permits the call with this ID."""
     return (
-        "To allow exactly this call once when it is retried, the user runs in a terminal outside the agent: "
-        f"tenterhook allow {name}"
+        "To allow exactly this call once when it is retried in this session, for ten minutes, the user runs in a "
+        f"terminal outside the agent: tenterhook allow {name}"
     )
 
 

@@ -1,7 +1,8 @@
 """The command that installs an extra's packages into this copy of Tenterhook.
 
-pipx, uv and pip manage environments differently, and this copy may come from an index, a wheel or a checkout. Its
-requirements are installed by name if that works, since the source may no longer exist.
+pipx, uv and pip manage environments differently, and this copy may come from an index, a wheel or a checkout, which may
+no longer exist. pip and uv do not look for a version that is already installed; pipx would forget where it came from,
+and gets the extra's requirements by name.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def _uv_tool(extra: str, receipt: str) -> list[str]:
         again = _uv_tool_again(extra, receipt)
     except (OSError, AttributeError, KeyError, TypeError, ValueError):  # a receipt that another version of uv wrote
         again = None
-    return again or ["uv", "pip", "install", "--python", sys.prefix, *_requirements(extra)]
+    return again or ["uv", "pip", "install", "--python", sys.prefix, _this_version(extra)]
 
 
 def _uv_tool_again(extra: str, receipt: str) -> list[str] | None:
@@ -93,14 +94,20 @@ def _pip() -> list[str]:
 
 
 def _what(extra: str) -> list[str]:
-    """Return pip's arguments: an editable checkout with the extra, else the packages by name."""
+    """Return pip's arguments: an editable checkout with the extra, else the version that is installed with it."""
     if _distribution() is None and os.path.exists(os.path.join(_SOURCE, "pyproject.toml")):
         return ["-e", f"{_SOURCE}[{extra}]"]
     source = _local_source()
     about = _direct_url().get("dir_info")
     if source and isinstance(about, dict) and about.get("editable"):
         return ["-e", f"{source}[{extra}]"]
-    return _requirements(extra)
+    return [_this_version(extra)]
+
+
+def _this_version(extra: str) -> str:
+    """Return the requirement of the extra of the installed version: its packages are added, and it stays as it is."""
+    found = _distribution()
+    return f"{_NAME}[{extra}]" + (f"=={found.version}" if found else "")
 
 
 def _local_source() -> str | None:

@@ -89,7 +89,7 @@ def _tell(refused: RefusedCall, *, as_json: bool) -> int:
         print_json({"schema": 1, **_as_json(refused)})
     else:
         print_text(f"{refused.id}: {presenter.summary(refused.call)}")
-        print_text(f"allowed once, until {_clock(refused.until)}: let the agent retry it")
+        print_text(f"allowed once, until {_clock(refused.until)}: let the agent retry it in the same session")
     return 0
 
 

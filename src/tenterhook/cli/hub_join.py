@@ -176,6 +176,7 @@ def _check(joined: Membership) -> str:
 
 
 @click.command(short_help="Leave the hub that this machine has joined.")
+@click.option("-y", "--yes", is_flag=True, expose_value=False, help="Accepted for scripts: it never asks.")
 def leave() -> int:
     """Leave the hub: requests and records no longer go there, and its rules no longer apply here."""
     refuse_below_agent("hub leave")

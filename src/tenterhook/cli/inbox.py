@@ -73,7 +73,7 @@ def list_requests(everything: bool, as_json: bool) -> int:
             state = inbox_text.time_left(each) if each["state"] == "open" else str(each["state"])
             who = one_line(each["agent"]), one_line(each["machine"])
             rows.append((inbox_text.short_id(each), state, *who, inbox_text.summary(each)))
-        print_table(("id", "waits", "agent", "machine", "what"), rows)
+        print_table(("id", "time left", "agent", "machine", "what"), rows)
     return 0
 
 
@@ -150,7 +150,7 @@ def _confirmed(request: dict[str, Any], command: str) -> bool:
     """Show the whole request and ask; return whether it is confirmed."""
     from ..hub_client import inbox_text
 
-    facts = [*inbox_text.facts(request), ("waits", inbox_text.time_left(request))]
+    facts = [*inbox_text.facts(request), ("time left", inbox_text.time_left(request))]
     print_presented(inbox_text.presented(request), facts)
     return click.confirm(f"{command.capitalize()} it?", default=False)
 

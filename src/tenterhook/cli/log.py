@@ -16,6 +16,7 @@ from .durations import seconds
 from .groups import Group
 from .loading import event_names, hook_names, json_option, session_ids
 from .printing import (
+    COLOURS,
     below,
     coloured,
     counted,
@@ -115,7 +116,7 @@ def _following(index: Index, wanted: Wanted, number: int) -> Iterator[dict[str, 
 @click.option("--shadow", is_flag=True, help="Only runs in shadow mode, and what they would have done.")
 @json_option
 def stats(since: str, session: str | None, shadow: bool, as_json: bool) -> None:
-    """Show statistics: runs, blocks, failures and times of each hook, and how long hooks delayed each session."""
+    """Show statistics: runs, blocks, questions, failures and times of hooks, and how long they delayed each session."""
     from ..install import sources
     from ..journal import statistics
     from ..journal.filters import Wanted
@@ -133,7 +134,7 @@ def stats(since: str, session: str | None, shadow: bool, as_json: bool) -> None:
         of_session = f" of session {one_line(session)}" if session else ""
         click.echo(f"nothing recorded{of_session}{' in shadow mode' if shadow else ''} in the last {since}")
         return
-    headings = ("hook", "runs", "blocks", "failed", "p50", "p95", "p99", "timed out", "not run", "when", "")
+    headings = ("hook", "runs", "blocks", "asked", "failed", "p50", "p95", "p99", "timed out", "not run", "when", "")
     print_table(headings, [_figures_row(each) for each in hooks])
     click.echo()
     print_table(
@@ -151,7 +152,7 @@ def _figures_row(each: Any) -> tuple[str, ...]:
     if each.shadow:
         remarks.append(f"shadow: would have {_would_have(each)}")
     return (
-        *(each.hook, str(each.runs), str(each.blocks), str(each.failures)),
+        *(each.hook, str(each.runs), str(each.blocks), str(each.asked), str(each.failures)),
         *(f"{each.p50_ms:.1f} ms", f"{each.p95_ms:.1f} ms", f"{each.p99_ms:.1f} ms"),
         *(str(each.timeouts), str(each.not_run), each.activity, ", ".join(remarks)),
     )
@@ -232,9 +233,8 @@ def _print(record: dict[str, Any], *, as_json: bool) -> None:
         return
     tool = f" {one_line(record['tool_name'])}" if record.get("tool_name") else ""
     if record.get("type") == "approval":
-        _print_verdict(
-            f"{when}  approval{tool}  {_answered(record)}", one_line(str(record.get("reason") or "")), record
-        )
+        reason = one_line(str(record.get("reason") or "").replace("\n", " "))
+        _print_verdict(f"{when}  approval{tool}  {_answered(record)}", reason, record)
         return
     told = record.get("reason")
     head = f"{when}  {record.get('event')}{tool}  {coloured(str(record.get('decision')))}"
@@ -300,10 +300,24 @@ def _print_subject(record: dict[str, Any]) -> None:
 
 def _answered(record: dict[str, Any]) -> str:
     """Return how an approval request ended, on one line."""
-    decision, by = str(record.get("decision")), record.get("answered_by")
+    decision, by = str(record.get("decision")), one_line(str(record.get("answered_by") or ""))
+    waited = float(record.get("waited_ms") or 0)
+    has_waited = waited >= 1  # otherwise nobody was asked
+    word = click.style(_ANSWERS.get(decision, decision), fg=COLOURS.get(decision))
     scope = " for the session" if record.get("scope") == "session" else ""
-    who = f" by {one_line(str(by))}" if by else " (no answer)"
-    return f"{coloured(decision)}{scope}{who} after {_seconds(float(record.get('waited_ms') or 0))}"
+    who = _ANSWERED_BY.get(by, f" by {by}" if by else "")
+    if by == "nobody":
+        who = ": nobody answered" if has_waited else ": nobody could be asked"
+    return f"{word}{scope}{who}" + (f" after {_seconds(waited)}" if has_waited else "")
+
+
+_ANSWERS = {"approve": "approved", "deny": "denied", "none": "no answer"}
+_ANSWERED_BY = {
+    "allow": " with tenterhook allow",
+    "hook": " by a hook",
+    "rule": " by a rule",
+    "session": " as before in this session",
+}
 
 
 def _ms(run: dict[str, Any]) -> str:

@@ -111,7 +111,7 @@ def print_presented(presented: Presentation, facts: Iterable[tuple[str, str]], *
     for danger in presented.dangers:
         click.secho(f"  ! {danger}", fg="red", err=err)
     for name, value in facts:
-        print_said(f"  {name:<8} ", value, err=err)
+        print_said(f"  {name:<9} ", value, err=err)
 
 
 def print_changes(plan: SettingsChange, *, in_full: bool) -> bool:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 # What cannot be restored; what must not leave the machine; and what keeps an agent from switching both off.
 RECOMMENDED = ("block-dangerous-commands", "protect-secrets", "protect-hooks")
+_OPT_IN = "infrastructure"  # not for everyone: mentioned at the end
 _TIMEOUT = 120.0  # seconds for each live run
 _INTERRUPTED = 130
 # What live runs, hooks and the daemon write into the state directory.
@@ -340,10 +341,10 @@ class AgentProofs(NamedTuple):
     def text(self) -> str:
         if self.state == "failed":
             return click.style("a guard did not block", fg="red") + f": tenterhook doctor {self.agent.name} --live"
-        if self.state == "inconclusive":
-            return click.style("not shown", fg="yellow") + f": tenterhook doctor {self.agent.name} --live"
-        if self.state == "unproven":
-            return click.style("not proven", fg="yellow") + f": {visible(_unprovable(self.agent) or '')}"
+        if self.state in ("inconclusive", "unproven"):
+            why = self.live[0].what if self.live else _unprovable(self.agent) or ""
+            again = f"\n    to try again: tenterhook doctor {self.agent.name} --live" if self.agent.proven else ""
+            return click.style("not proven", fg="yellow") + f": {visible(why)}{again}"
         blocked = sum(result.held is True for result in self.live)
         in_modes = f" in {blocked} of {len(self.live)} modes" if self.live else ", as an earlier live run showed"
         return click.style("guards block", fg="green") + in_modes
@@ -393,19 +394,25 @@ def _dry_run(plan: SetupPlan, *, as_json: bool) -> int:
 def _print_result(plan: SetupPlan, outcomes: Sequence[AgentProofs], idle: Sequence[str]) -> None:
     """Print what is protected now, and what to do next; `idle` names the guards that are not in force."""
     guards = [guard.hook.name for guard in plan.guards if guard.hook.name not in idle]
+    states = {outcome.state for outcome in outcomes}
     click.echo()
-    if idle:
-        heading = "not fully protected yet" if guards else "not protected yet"
-        click.secho(heading, fg="red", bold=True)
-        print_text(f"  {listed(idle)} {'is' if len(idle) == 1 else 'are'} not in force: tenterhook list")
-    else:
+    if idle or "failed" in states:
+        click.secho("not fully protected yet" if guards else "not protected yet", fg="red", bold=True)
+    elif states == {"proven"}:
         click.secho("protected now", bold=True)
+    else:
+        heading = "protected now, but not proven in every agent" if "proven" in states else "installed, but not proven"
+        click.secho(heading, fg="yellow", bold=True)
+    if idle:
+        print_text(f"  {listed(idle)} {'is' if len(idle) == 1 else 'are'} not in force: tenterhook list")
     for outcome in outcomes:
         print_text(f"  {outcome.agent.title:<14} {outcome.text()}")
     if guards:
-        print_text(f"  by {listed(guards)}")
-    if any(outcome.state == "proven" for outcome in outcomes):
+        print_text(f"  by {listed(guards)}" if idle or "proven" in states else f"  with {listed(guards)}")
+    if "proven" in states:
         print_text("  tested with a temporary guard; your guards are called in the same way")
+    if not any(hook.name == _OPT_IN for hook in sources.here().catalog.all_hooks()):
+        print_text(f"  also for clouds, clusters, containers and databases: tenterhook add {_OPT_IN}")
     for change in plan.changes:
         root = sources.here().catalog.root
         for what, remedy in change.agent.switches(change.record["settings"], root):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -58,7 +59,9 @@ def show(name: str, configs: tuple[str, ...], as_json: bool) -> None:
             return
         _print_event(spec)
     else:
-        raise HookError(f"no hook and no event is called '{name}'", f"tenterhook list; for events: {suggestion(name)}")
+        close = get_close_matches(name, [hook.name for hook in catalog.all_hooks()], n=1)
+        remedy = f"did you mean '{close[0]}'?" if close else f"hooks: tenterhook list; events: {suggestion(name)}"
+        raise HookError(f"no hook and no event is called '{name}'", remedy)
 
 
 def _details(hook: Hook, found: InForce) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def _print_hooks(found: InForce, waiting: int, missing: Sequence[Hook]) -> None:
         if count := sum(hook.source == source.file for hook in catalog.hooks):
             print_text(f"        {count} of them from {short_path(source.file)}: {source}")
     if waiting:
-        print_text(f"        {waiting} of this project are not trusted")
+        print_text(f"        {waiting} of this project's hooks {'is' if waiting == 1 else 'are'} not trusted")
     for hook in missing:
         print_said("        ", f"{hook.name} {hook.missing}")
     for each in catalog.left_out:
@@ -146,13 +146,23 @@ def _daemon(states: Sequence[AgentState]) -> str | None:
     return f"off; {daemon.ADVICE}"
 
 
+def _is_own_hub_stopped() -> bool:
+    """Whether the joined hub is the one of this account on this machine, and was stopped."""
+    from ..hub import service
+    from ..hub_client import membership
+
+    joined = membership.read()
+    is_own = joined is not None and joined.url == service.last_address()
+    return is_own and service.SERVICE.config() is None and service.SERVICE.process_id() is None
+
+
 def _next(catalog: Catalog, waiting: int, states: Sequence[AgentState]) -> str:
     doubtful = [state.agent.name for state in states if state.word in (_DOUBTFUL, _UNREADABLE)]
     unguarded = [state.agent.name for state in states if state.word == _NOT_GUARDED]
     untried = [state.agent.name for state in states if state.is_untried]
     if any(problem.severity == ERROR for problem in catalog.problems):
         return "tenterhook check           what is wrong, and how to fix it"
-    if unguarded and presence.is_joined():
+    if unguarded and presence.is_joined() and not _is_own_hub_stopped():
         return f"tenterhook install {unguarded[0]}   so that its questions reach the hub"
     if states and not catalog.all_hooks() and not any(records.all_records()):
         return "tenterhook setup           guards for these agents, installed and tried, in one command"

@@ -120,7 +120,7 @@ def try_line(
     tenterhook try 'rm -rf build' --in ~/work/site --agent codex
     tenterhook try --file lines.txt --json
     """
-    if (line is None) == (file is None):
+    if (line is None) == (file is None) or (line is not None and not line.strip()):
         raise click.UsageError("give one line, in quotes, or a file: tenterhook try 'git push --force'")
     lines = [line] if line is not None else list(_lines(file))
     with contextlib.chdir(directory):

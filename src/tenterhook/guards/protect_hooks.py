@@ -28,7 +28,7 @@ from .calls import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from ..shell.reader import ShellCommand
@@ -296,7 +296,8 @@ class _Check:
             if not what and command.name in UNPACKERS:
                 what = self._kept_in(command, effect.path)
             if what:
-                yield what, f"it {SAID[effect.kind]} {decoded(effect.path)}, {what}"
+                contains = "" if self._is_inside(path) else "which contains "
+                yield what, f"it {SAID[effect.kind]} {decoded(effect.path)}, {contains}{what}"
         for what, _ in self._protected_among(command, words[1:] if command.name in MOUNTERS else ()):
             yield what, f"it mounts something over {what}, or under another name"
         is_patch = command.name in (*PATCHERS, "patch") or (command.name == "git" and {"apply", "am"} & set(words))
@@ -373,9 +374,12 @@ class _Check:
         if key not in self._looked_up:
             if len(self._looked_up) >= MOST_PATHS:
                 raise TooManyPaths
-            matches = _matches if any(mark in path for mark in (UNKNOWN, *PATTERNS)) else None
-            self._looked_up[key] = protected_places.protected(path, removes, self._places, matches)
+            self._looked_up[key] = protected_places.protected(path, removes, self._places, _matcher(path))
         return self._looked_up[key]
+
+    def _is_inside(self, path: str) -> bool:
+        """Whether a path is itself protected, and not only something below it."""
+        return protected_places.protected(path, False, self._places, _matcher(path)) is not None
 
     def _named_by(self, command: ShellCommand, word: str) -> str | None:
         """Return what is protected that an argument of a command names, also as `--file=path` or `@path`."""
@@ -405,6 +409,11 @@ def _finding(part: str, why: str, what: str, decision: str) -> GuardFinding:
     if what == SECRETS and " reads " in f" {why}":
         rule = "read-credentials"
     return GuardFinding("change-hooks" if "hooks" in what else rule, decision, part, why)
+
+
+def _matcher(path: str) -> Callable[[str, str], bool] | None:
+    """Return what compares the parts of a path with names, if it has patterns."""
+    return _matches if any(mark in path for mark in (UNKNOWN, *PATTERNS)) else None
 
 
 def _matches(pattern: str, name: str) -> bool:
