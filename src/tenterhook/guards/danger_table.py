@@ -567,7 +567,7 @@ WINDOWS_ROWS = (
     (r"\bcertutil(?:\.exe)?\b.*-urlcache|\bbitsadmin(?:\.exe)?\b.*/transfer|\brundll32(?:\.exe)?\s+javascript:",
      "run-download", DENY,
      "it downloads a program the way attackers do"),
-    (rf"{_DOWNLOADS}.*[;\n].*\b(?:iex|invoke-expression)\b"
+    (rf"{_DOWNLOADS}(?>.*?[;\n])(?s:.*)\b(?:iex|invoke-expression)\b"
      rf"|{_DOWNLOADS}.*(?:\s-o\s+|,\s*)['\"]?([^\s'\"]+?\.(?:exe|ps1|bat|cmd|msi))['\"]?\s*(?:\)\s*)?(?:;|&&?).*"
      r"(?:[\s;&.\\/]|^)\1\b", "run-download", DENY, "it runs code from the network"),
     (r"(?:^|[\s'\"])-e(?:c|nc?\w*)?\s+['\"]?[a-z0-9+/]{8,}={0,2}['\"]?(?:\s|$)|frombase64string.*\b(?:iex|invoke)|"
