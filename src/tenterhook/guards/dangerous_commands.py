@@ -638,9 +638,8 @@ def _as_written(command: ShellCommand, places: ProjectPlaces) -> str:
     shown = command.shown
     if command.name.lower() in ("powershell", "pwsh", "cmd"):  # a shell around it would have expanded `$env:…`
         shown = f"{' '.join(command.words)} {shown}"
-    return " | ".join(
-        [*(places.shown.get(tuple(words), " ".join(words)) for words in command.upstream[-_UPSTREAM:]), shown]
-    )
+    upstream = list(command.upstream)[-_UPSTREAM:]
+    return " | ".join([*(places.shown.get(tuple(words), " ".join(words)) for words in upstream), shown])
 
 
 def _unknown_program(command: ShellCommand, places: ProjectPlaces) -> Found:
