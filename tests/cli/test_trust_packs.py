@@ -41,7 +41,7 @@ def test_a_clone_before_it_is_trusted_and_a_changed_store_are_shown_as_what_they
     other = other_person(home)
     shown = tenterhook(cwd=clone, env=other).stdout
     assert "hooks   0 in force" in shown
-    assert "1 of this project are not trusted" in shown
+    assert "1 of this project's hooks is not trusted" in shown
     assert "pack verify" not in shown, "it is fetched when it is trusted"
     assert "untrusted" in tenterhook("list", cwd=clone, env=other).stdout
     tenterhook("trust", "--all", "--yes", cwd=clone, env=other)
