@@ -148,6 +148,17 @@ def test_who_was_removed_or_given_a_new_password_is_out_at_once(hub: Hub) -> Non
     assert sign_in(hub, "hanna", PASSWORD + "!").status_code == 401
 
 
+def test_approvals_for_a_session_end_with_the_person_who_gave_them(hub: Hub) -> None:
+    person, agent = hub.person("ines"), hub.agent("ines-machine")
+    assert hub.admin is not None
+    here: dict[str, str] = {"session_id": "s-ines", "grant": "1.1 make"}
+    first = hubs.opened(agent, "make", **here)
+    assert hubs.answered(person, first, scope="session").status_code == 200
+    assert hubs.opened(agent, "make", **here)["state"] == "approved"
+    assert hub.admin.delete("/people/ines").status_code == 204
+    assert hubs.opened(agent, "make", **here)["state"] == "open"
+
+
 @pytest.mark.slow
 def test_two_tokens_that_could_not_be_told_apart_are_refused(hub: Hub) -> None:
     assert hub.command("token", "add", "twice").returncode == 0

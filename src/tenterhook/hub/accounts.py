@@ -140,7 +140,7 @@ def add_if_missing(connection: Connection, name: str, role: str) -> None:
 
 
 def remove(connection: Connection, name: str) -> None:
-    """Remove a person: their sign-ins and tokens are revoked. Their answers stay."""
+    """Remove a person: their sign-ins, tokens and approvals for sessions end. Their answers stay."""
     connection.take_turns(PEOPLE_TURN)
     person = _existing(connection, name)
     admins = [each for each in listed(connection) if each["role"] == ADMIN]
@@ -148,6 +148,7 @@ def remove(connection: Connection, name: str) -> None:
         raise HookError(f"{name} is the only admin", "add another admin first")
     connection.run("update people set disabled = 1, password_hash = null where name = ?", name)
     connection.run("update tokens set revoked = ? where person = ? and revoked is null", time.time(), name)
+    connection.run("delete from grants where who = ?", name)
     _sign_out_everywhere(connection, name)
     change_feed.add(connection, change_feed.PEOPLE, name, "removed")
 
