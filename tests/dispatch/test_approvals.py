@@ -40,7 +40,11 @@ def settings(home: Path) -> Path:
 
 
 def settled(
-    command: str, agent: str = "claude-code", event: str = "pre-tool-call", said: Action = Action.NONE
+    command: str,
+    agent: str = "claude-code",
+    event: str = "pre-tool-call",
+    said: Action = Action.NONE,
+    has_question: bool = False,
 ) -> Verdict:
     """The verdict on a call of a shell tool, after hooks have said this."""
     happened: Event = shell_call(command, event=event, session_id="s")
@@ -48,7 +52,7 @@ def settled(
         happened,
         Verdict(happened.canonical, said, "hooks" if said is not Action.NONE else None),
         AGENTS[agent],
-        has_question=False,
+        has_question=has_question,
         deadline=time.monotonic() + 60,
         journal=Journal(agent, tells=False),
         caller=THIS,
@@ -75,6 +79,17 @@ def test_a_rule_that_asks_forces_the_question_and_an_agent_that_cannot_ask_refus
     refused = settled("make deploy", "codex")
     assert refused.decision is Action.DENY
     assert (refused.reason or "").startswith("a person looks\n")
+
+
+@pytest.mark.parametrize("has_question", [False, True])
+def test_where_nobody_is_there_the_refusal_names_the_command_that_allows_the_call(
+    has_question: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`claude -p` refuses by itself what a hook asks about: its permission request never reaches us."""
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ATTENDED", "0")
+    refused = settled("make deploy", has_question=has_question)
+    assert refused.decision is Action.DENY
+    assert "tenterhook allow" in (refused.reason or "")
 
 
 def test_a_refusal_that_cannot_be_recorded_is_one_all_the_same(home: Path) -> None:

@@ -147,7 +147,7 @@ def test_a_request_that_another_answered_stays_in_sight_and_no_other_takes_its_p
         await screen.until(lambda: "denied by bob (api): not now" in screen.part("left"))
         assert "make first" in screen.part("text")
         assert screen.ids == [second["id"]]
-        await screen.press("a", "s", "d", "enter")
+        await screen.press("a", "s", "d", "enter", "escape")
         assert answer_of(agent, second) is None
         await screen.shows("make second")
 
@@ -201,7 +201,7 @@ def test_keys_do_not_count_before_a_request_could_be_seen(
     async def watch(screen: Screen) -> None:
         asked = hubs.opened(agent, "make it")
         await screen.until(lambda: "make it" in screen.part("text"))
-        await screen.press("a", "s", "d", "enter")
+        await screen.press("a", "s", "d", "enter", "escape")
         assert answer_of(agent, asked) is None
         monkeypatch.setattr(inbox_screen, "_SEEN", 0)
         monkeypatch.setattr(inbox_screen, "_PAUSE", 0)
@@ -220,8 +220,49 @@ def test_a_message_that_no_field_takes_answers_nothing(
         asked = hubs.opened(agent, "make it")
         await screen.shows("make it")
         await screen.press(*"Use a test")
-        await screen.press("s", "d", "enter")
+        await screen.press("s")
         assert answer_of(agent, asked) is None
+
+    seen(me, watch)
+
+
+@pytest.mark.slow
+def test_a_denial_can_be_written_as_soon_as_a_request_appears(
+    me: inbox_client.Person, agent: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inbox_screen, "_SEEN", 3600)
+
+    async def watch(screen: Screen) -> None:
+        asked = hubs.opened(agent, "make it")
+        await screen.until(lambda: "make it" in screen.part("text"))
+        await screen.press("d", *"as a test", "enter")
+        await screen.until(lambda: screen.ids == [])
+        answer = answer_of(agent, asked)
+        assert answer is not None
+        assert (answer["approved"], answer["message"]) == (False, "as a test")
+
+    seen(me, watch)
+
+
+@pytest.mark.slow
+def test_keys_in_one_burst_answer_once(
+    me: inbox_client.Person, agent: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[str] = []
+    answer = inbox_client.answer
+
+    def counted(person: inbox_client.Person, asked: dict[str, Any], **how: Any) -> inbox_client.AnswerResult:
+        given.append(how["scope"])
+        return answer(person, asked, **how)
+
+    monkeypatch.setattr(inbox_client, "answer", counted)
+
+    async def watch(screen: Screen) -> None:
+        hubs.opened(agent, "make it")
+        await screen.shows("make it")
+        await screen.press("a", "s", "a")
+        await screen.until(lambda: screen.ids == [])
+        assert given == ["once"]
 
     seen(me, watch)
 

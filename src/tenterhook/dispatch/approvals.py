@@ -67,7 +67,7 @@ def apply_policy(
         was_forced=forced is not None,
         asks=True if is_request else None,
         can_approve=is_request or (agent.capabilities.approves and not asks_first),
-        can_ask=is_attended if is_request else agent.capabilities.asks and (is_attended or asks_first),
+        can_ask=is_attended and (is_request or agent.capabilities.asks),
         asks_us_first=asks_first and is_attended,
         has_hub=joined is not None,
     )

@@ -64,6 +64,7 @@ class Inbox(App[None]):
         self._chosen: dict[str, Any] | None = None
         self._chosen_at = 0.0
         self._has_ended = False  # the chosen one
+        self._sent: set[str] = set()  # requests whose answers are on their way
         self._typed = ""  # the last letter without effect
         self._typed_at = -_PAUSE  # when it was first pressed
         self._list = OptionList(id="waiting", markup=False)
@@ -220,16 +221,12 @@ class Inbox(App[None]):
         is_waiting = self._chosen is not None and not self._has_ended
         return is_waiting and now - self._chosen_at >= _SEEN and now - self._typed_at >= _PAUSE
 
-    def _answerable(self, key: str) -> dict[str, Any] | None:
-        """Return the chosen request if keys answer it; else None, and the letters that follow answer nothing either."""
-        if self.can_answer:
-            return self._chosen
-        self._take_for_text(key)
-        if self._has_ended and self._waiting:
+    def _choose_open(self) -> dict[str, Any] | None:
+        """Return the chosen request; if it has ended, choose the next one. None if none waits, or it was answered."""
+        if self._has_ended:
             self.action_move(1)
-        if self._chosen is not None and not self._has_ended:
-            self._say("the screen has just changed: check the request again, then answer", "yellow")
-        return None
+        asked = None if self._has_ended else self._chosen
+        return None if asked is None or asked["id"] in self._sent else asked
 
     def on_key(self, event: Key) -> None:
         """Take a letter that is not a key for a part of a text."""
@@ -243,31 +240,39 @@ class Inbox(App[None]):
             self._typed, self._typed_at = key, now
 
     def action_answer(self, scope: str) -> None:
-        """Approve the chosen request."""
-        asked = self._answerable(scope[0])
-        if asked is not None:
+        """Approve the chosen request, if it can have been read; else the letters that follow answer nothing either."""
+        can_answer, asked = self.can_answer, self._choose_open()
+        if asked is not None and can_answer:
             self._answer(asked, approved=True, scope=scope)
+        elif asked is not None:
+            self._take_for_text(scope[0])
+            self._say("the screen has just changed: check the request again, then answer", "yellow")
 
     def action_deny(self) -> None:
-        """Ask for a message, then deny the request that was chosen before."""
-        asked = self._answerable("d")
+        """Ask for a message, then deny the request that was chosen before; one that cannot have been read needs one."""
+        can_answer, asked = self.can_answer, self._choose_open()
         if asked is not None:
 
             def send(message: str | None) -> None:
                 if message is not None:
                     self._answer(asked, approved=False, message=message.strip() or None)
 
-            self.push_screen(AskMessage(asked), send)
+            self.push_screen(AskMessage(asked, needs_message=not can_answer), send)
 
     def _answer(self, asked: dict[str, Any], **answer: Any) -> None:
         def send() -> Callable[[], None]:
-            return partial(self._show_result, inbox_client.answer(self._person, asked, **answer))
+            try:
+                return partial(self._show_result, inbox_client.answer(self._person, asked, **answer))
+            finally:
+                self._sent.discard(asked["id"])
 
+        self._sent.add(asked["id"])
         self._say("…")
         self._in_thread(partial(self._fetch, send))
 
     def _show_result(self, result: AnswerResult) -> None:
-        self._say(inbox_text.result_line(result), "green" if result.won else "yellow")
+        said = f"{inbox_text.result_line(result)}: {inbox_text.summary(result.request)}"
+        self._say(said, "green" if result.won else "yellow")
         self._update(result.request)
 
     def action_help(self) -> None:
@@ -294,18 +299,21 @@ class AskMessage(ModalScreen[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "back")]
 
-    def __init__(self, asked: dict[str, Any]) -> None:
+    def __init__(self, asked: dict[str, Any], *, needs_message: bool) -> None:
         super().__init__()
         self._asked = asked
+        self._needs_message = needs_message
 
     def compose(self) -> ComposeResult:
         with Vertical(id="said"):
             yield Static(Text(f"Deny: {inbox_text.summary(self._asked)}"[:200]))
-            yield Input(placeholder="message for the model (optional)", max_length=4000)
+            optional = "" if self._needs_message else " (optional)"
+            yield Input(placeholder=f"message for the model{optional}", max_length=4000)
             yield Static(Text("Enter denies, Escape goes back", "dim"))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        self.dismiss(event.value)
+        if event.value.strip() or not self._needs_message:
+            self.dismiss(event.value)
 
 
 class Help(ModalScreen[None]):

@@ -153,20 +153,28 @@ def test_without_a_selection_keys_answer_the_first_request_once_it_can_have_been
     assert agent.answer(second)["answer"]["approved"] is True
 
 
-@pytest.mark.parametrize("text", ["dUse the tests folder", "dplease use staging", "Ask me again"])
-def test_a_message_that_no_field_takes_answers_nothing(page: Page, agent: Agent, text: str) -> None:
+@pytest.mark.parametrize("text", ["Use the tests folder", "please use staging", "Ask me again"])
+def test_text_that_no_field_takes_answers_nothing(page: Page, agent: Agent, text: str) -> None:
     live(page)
     asked = agent.shell("make one")
     expect(page.locator(".open.card")).to_have_count(1)
     page.evaluate("touch(one('.open.card'))")  # as if it had appeared just now
     page.keyboard.type(text, delay=100)
     assert agent.answer(asked, wait=0)["state"] == "open"
-    page.wait_for_timeout(SETTLED)
+
+
+def test_a_denial_can_be_written_as_soon_as_a_request_appears(page: Page, agent: Agent) -> None:
+    live(page)
+    asked = agent.shell("make one")
+    expect(page.locator(".open.card")).to_have_count(1)
+    page.evaluate("touch(one('.open.card'))")
     page.keyboard.press("d")
-    page.keyboard.type("no")
+    page.wait_for_timeout(SETTLED)
+    page.keyboard.type("as a test", delay=100)
+    assert agent.answer(asked, wait=0)["state"] == "open"
     page.keyboard.press("Enter")
     answer = agent.answer(asked)["answer"]
-    assert (answer["approved"], answer["message"]) == (False, "no")
+    assert (answer["approved"], answer["message"]) == (False, "as a test")
 
 
 def test_a_key_does_not_answer_a_request_that_is_out_of_sight(page: Page, agent: Agent) -> None:

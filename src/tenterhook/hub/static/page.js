@@ -384,8 +384,7 @@ function nextOf(card) {
   return waiting.find((each) => !card || card.compareDocumentPosition(each) & 4) || waiting[0];
 }
 
-// The card that a key answers: the selected one, or the first. If it cannot have been read yet, it is only selected,
-// and the letters of a message that was begun with this key answer nothing either.
+// The card that a key approves: the selected one, or the first. If it cannot have been read yet, it is only selected.
 function answerable(card) {
   const open = card?.dataset.state === "open" ? card : nextOf(card);
   if (!open) return;
@@ -409,10 +408,9 @@ function takeForText() {
   if (letter !== text || now - typed >= 2 * PAUSE) [text, typed] = [letter, now];
 }
 
-function press(card, selector, act) {
+function press(card, scope) {
   const open = answerable(card);
-  const part = open && one(selector, open);
-  if (part) part[act]();
+  if (open) one(`button[value=${scope}]`, open)?.click();
 }
 
 function step(by) {
@@ -426,9 +424,9 @@ function step(by) {
 const KEYS = {
   j: () => step(1),
   k: () => step(-1),
-  a: (card) => press(card, "button[value=once]", "click"),
-  s: (card) => press(card, "button[value=session]", "click"),
-  d: (card) => press(card, "[name=message]", "focus"),
+  a: (card) => press(card, "once"),
+  s: (card) => press(card, "session"),
+  d: (card) => one("[name=message]", card?.dataset.state === "open" ? card : nextOf(card))?.focus(), // answers nothing
   "?": () => one("#keys")?.showModal(),
 };
 
