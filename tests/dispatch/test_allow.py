@@ -148,26 +148,15 @@ def test_without_a_person_at_it_that_agent_is_told_to_refuse(home: Path, project
 
 
 @pytest.mark.usefixtures("guard")
-def test_without_a_person_hooks_at_the_permission_request_are_asked_before_it_is_refused(
+def test_without_a_person_the_refusal_names_the_command_also_if_permission_requests_are_wired(
     home: Path, project: Path
 ) -> None:
-    answer = """echo '{"hookSpecificOutput": {"permissionDecision": "allow"}}'"""
-    folder_hook(user_hooks(home), "answer", answer, trigger="permission-request", matcher={"pattern": "origin"})
+    """`claude -p` refuses by itself what a hook asks about: it sends no permission request."""
+    folder_hook(user_hooks(home), "answer", "exit 0", trigger="permission-request")
     install("claude-code")
-    request = line("claude-code", "PermissionRequest")
-
-    def asked(command: str) -> Does:
-        assert said("claude-code", project, command, env=UNATTENDED).ask is not None
-        given = {**payload("claude-code", project, command), "hook_event_name": "PermissionRequest"}
-        ended = call(request, given, env={**os.environ, **UNATTENDED})
-        found: Does = does("claude-code", "PermissionRequest", ended)
-        return found
-
-    assert asked(FORCE + " origin").approve
-    refusal = asked(FORCE).block
-    allow(named(refusal))
-    assert asked(FORCE).approve
-    assert asked(FORCE).block is not None
+    allow(named(said("claude-code", project, env=UNATTENDED).block))
+    permitted = said("claude-code", project, env=UNATTENDED)
+    assert (permitted.block, permitted.approve) == (None, True)
 
 
 @pytest.mark.usefixtures("guard")
