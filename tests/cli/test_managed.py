@@ -160,6 +160,21 @@ def test_json_says_what_was_installed(machine: Machine) -> None:
     assert installed["closed"] is False
 
 
+def test_json_says_whether_anything_changed(machine: Machine) -> None:
+    put_pack(machine, "/opt/agent-hooks")
+
+    def is_changed(*words: str) -> bool:
+        ended = machine.tenterhook("install", "--managed", "claude-code", "--json", *words)
+        assert not ended.status, ended.said
+        return bool(json.loads(ended.stdout)["changed"])
+
+    first = ("--pack", "/opt/agent-hooks@v1")
+    assert [is_changed(*first, "--dry-run"), is_changed(*first), is_changed(*first)] == [True, True, False]
+    second = ("--pack", "/opt/agent-hooks@v2")  # wires the same events
+    assert [is_changed(*second, "--dry-run"), is_changed(*second), is_changed(*second)] == [True, True, False]
+    assert [is_changed("--open"), is_changed("--open")] == [True, False]
+
+
 @pytest.mark.parametrize("name", [agent.name for agent in AGENTS.values() if agent.managed is None])
 def test_an_agent_without_managed_settings_is_refused(name: str) -> None:
     if os.geteuid() != 0:

@@ -244,6 +244,38 @@ def test_a_program_that_other_accounts_cannot_run_is_refused(tmp_path: Path) -> 
     assert "they have no access to /opt/tenterhook" in ended.stderr
 
 
+@pytest.mark.parametrize("package", ["tenterhook", "click"])
+def test_a_package_that_other_accounts_cannot_read_is_refused(tmp_path: Path, package: str) -> None:
+    machines.needs_root()
+    machine = Machine(tmp_path)
+    (found,) = machine.path("/opt/tenterhook/lib").glob(f"python3*/site-packages/{package}")
+    found.chmod(0o700)
+    ended = machine.tenterhook("install", "--managed", "claude-code", "--yes")
+    assert ended.status == 1
+    assert "they have no access to /opt/tenterhook/lib" in ended.stderr
+    assert "chmod -R go+rX /opt/tenterhook" in ended.stderr
+    machine.root("chmod", "-R", "go+rX", "/opt/tenterhook")
+    assert not machine.tenterhook("install", "--managed", "claude-code", "--yes").status
+
+
+def test_the_umask_of_root_does_not_keep_other_accounts_out(tmp_path: Path) -> None:
+    machines.needs_root()
+    machine = Machine(tmp_path)
+    install = f"umask 077; exec {PROGRAM} install --managed claude-code codex --yes"
+    assert not machine.root("sh", "-c", install).status
+    folder_hook(machine.path("/etc/agents/hooks"), "no-prod", GUARD)
+    assert is_denied(machine)
+
+
+def test_a_directory_that_other_accounts_cannot_read_is_said_and_repaired_by_installing_again(machine: Machine) -> None:
+    machine.path("/etc/tenterhook").chmod(0o700)
+    ended = machine.tenterhook("doctor", "claude-code")
+    assert (ended.status, "other accounts have no access to /etc/tenterhook" in ended.stdout) == (1, True), ended.said
+    assert not machine.tenterhook("install", "--managed", "claude-code", "--yes").status
+    assert machine.tenterhook("doctor", "claude-code").status == 0
+    assert is_denied(machine)
+
+
 def test_settings_of_the_administrator_that_let_a_person_switch_hooks_off_are_refused(tmp_path: Path) -> None:
     machines.needs_root()
     machine = Machine(tmp_path)

@@ -55,14 +55,18 @@ def install(
     for name in ("hooks.toml", "hooks.lock"):
         before.keep(f"{MANAGED}/{name}")
     try:
+        is_changed = False
         for source in packs:
             with managed.machine():
-                is_added = _add_pack(source, dry_run=dry_run, yes=yes, as_json=as_json)
-            if not is_added:
+                is_new = _add_pack(source, dry_run=dry_run, yes=yes, as_json=as_json)
+            if is_new is None:
                 before.undo()
                 return 1
+            is_changed |= is_new
         sources = [split(text)[0] for text in packs]
         plans = [managed.plan(agent, closed=closed, packs=sources) for agent in agents]  # now with their events
+        with managed.machine():
+            is_changed |= any(each.changes for each in plans)
         if not as_json:
             _show(plans, dry_run=dry_run)
         if not dry_run:
@@ -78,7 +82,8 @@ def install(
     hooks = managed.hooks()
     if as_json:
         about = [{"agent": each.agent.name, "settings": each.record["settings"], **_choices(each)} for each in plans]
-        print_json({"schema": 1, "dry_run": dry_run, "managed": about, "hooks": [hook.name for hook in hooks]})
+        said = {"changed": is_changed, "managed": about, "hooks": [hook.name for hook in hooks]}
+        print_json({"schema": 1, "dry_run": dry_run, **said})
         return 0
     if dry_run:
         return 0
@@ -106,8 +111,8 @@ def _show(plans: Sequence[SettingsChange], *, dry_run: bool) -> None:
         click.echo(f"{plan.agent.title}: {'this would be changed' if is_changed else 'nothing to change'}")
 
 
-def _add_pack(text: str, *, dry_run: bool, yes: bool, as_json: bool) -> bool:
-    """Put the hooks of a pack into the machine's layer. Return False if it was not accepted."""
+def _add_pack(text: str, *, dry_run: bool, yes: bool, as_json: bool) -> bool | None:
+    """Put the hooks of a pack into the machine's layer. Return whether this changes it; None if it was not accepted."""
     source, rev = split(text)
     declared = declarations.read(MANAGED, "managed")
     locked = fetch(source, rev, "managed")
@@ -117,7 +122,7 @@ def _add_pack(text: str, *, dry_run: bool, yes: bool, as_json: bool) -> bool:
         repository = Repository(source)
         refuse_moved(repository, known, repository.resolve(locked.rev), f"--pack {source}@{locked.commit}")
     if known is not None and known == locked:
-        return True
+        return False
     declarations.refuse_same_names(declared, named, locked, "remove one of them from hooks.toml")
     if not as_json:
         click.echo(f"{click.style(one_line(locked.name), bold=True)} {rev_of(locked)}  {one_line(source)}")
@@ -125,9 +130,9 @@ def _add_pack(text: str, *, dry_run: bool, yes: bool, as_json: bool) -> bool:
         before = known._replace(hooks=tuple(known.chosen(None))) if known is not None else None
         if not pack_review.show(locked, before, names, "managed", is_asked=not yes and not dry_run):
             click.echo("not installed: not all of it was shown", err=True)
-            return False
+            return None
         if not dry_run and not yes and not click.confirm("Use exactly this, for every account?", default=False):
-            return False
+            return None
     if not dry_run:
         declarations.write(declared, source, (named, locked))
         os.chmod(declared.file, 0o644)

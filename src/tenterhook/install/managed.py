@@ -21,6 +21,7 @@ from ..agents.managed_settings import for_machine
 from ..basics import install_record, places, private_files, processes
 from ..catalog import loading
 from ..catalog.catalog import MANAGED
+from ..catalog.packs import MANAGED_STORE
 from ..errors import HookError
 from ..formats import commented_json
 from . import entries, launcher, records, settings_change
@@ -82,8 +83,11 @@ def check_program() -> None:
             for name in ("", *names):
                 path = os.path.join(directory, name) if name else directory
                 with suppress(FileNotFoundError):
-                    if _is_writable(os.lstat(path)):
+                    found = os.lstat(path)
+                    if _is_writable(found):
                         raise _writable(path)
+                    if not _is_readable(found) and os.path.basename(path) != "__pycache__":  # Python does without it
+                        raise _unreadable(path, path)
 
 
 def _check_path(path: str) -> None:
@@ -95,10 +99,7 @@ def _check_path(path: str) -> None:
                 raise _writable(at)
             needed = 0o005 if stat.S_ISDIR(found.st_mode) and at == spelt else 0o001
             if found.st_mode & needed != needed:
-                raise HookError(
-                    f"other accounts cannot run {spelt}: they have no access to {at}, so their agents cannot call it",
-                    f"use {ADVICE}",
-                )
+                raise _unreadable(spelt, at)
             if at == os.path.dirname(at):
                 break
             at = os.path.dirname(at)
@@ -108,6 +109,20 @@ def _is_writable(found: os.stat_result) -> bool:
     """Whether an account other than root could change a file or directory."""
     is_open = not stat.S_ISLNK(found.st_mode) and found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     return found.st_uid != 0 or bool(is_open)
+
+
+def _is_readable(found: os.stat_result) -> bool:
+    """Whether every account can read a file or link, or enter and list a directory."""
+    needed = 0o005 if stat.S_ISDIR(found.st_mode) else 0o004
+    return found.st_mode & needed == needed
+
+
+def _unreadable(path: str, at: str) -> HookError:
+    is_own = f"{at}/".startswith(f"{sys.prefix}/") and sys.prefix != sys.base_prefix
+    return HookError(
+        f"other accounts cannot run {path}: they have no access to {at}, so their agents cannot call it",
+        f"it was made with another umask than 022: chmod -R go+rX {sys.prefix}" if is_own else f"use {ADVICE}",
+    )
 
 
 def _writable(path: str) -> HookError:
@@ -167,9 +182,20 @@ def apply(change: settings_change.SettingsChange) -> None:
         settings_change.apply(change)
     for file in change.files:
         found = os.stat(file.path)
-        if _is_writable(found) or not found.st_mode & stat.S_IROTH:
+        if _is_writable(found) or not _is_readable(found):
             os.chown(file.path, 0, 0)
             os.chmod(file.path, 0o644)
+    for directory in _directories(*(file.path for file in change.files)):  # whatever the umask was
+        found = os.stat(directory)
+        if not _is_readable(found):
+            os.chmod(directory, stat.S_IMODE(found.st_mode) | 0o055)  # noqa: S103  # not writable
+
+
+def _directories(*files: str) -> Iterator[str]:
+    """Return the existing directories that the events of other accounts need, with those of the agents' settings."""
+    inner = (places.MANAGED, f"{places.MANAGED}/installed", MANAGED, MANAGED_STORE)
+    above = (os.path.dirname(path) for path in (MANAGED, MANAGED_STORE, *files))
+    return filter(os.path.isdir, (*inner, *above))
 
 
 def plan_removal(agent: Agent) -> settings_change.SettingsChange:
@@ -205,6 +231,9 @@ def problems(record: dict[str, Any]) -> Iterator[str]:
             yield f"{path} is missing"
         elif not private_files.owned_by_root(path):
             yield f"an account other than root could change {path}"
+    for path in (*_directories(settings), settings):
+        if os.path.exists(path) and not _is_readable(os.stat(path)):
+            yield f"other accounts have no access to {path}"
     try:
         with open(settings, "rb") as file:
             found = entries.found(agent, file.read())
