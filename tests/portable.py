@@ -35,6 +35,20 @@ for _module, _name in ((posix, "pidfd_open"), (posix, "memfd_create"), (time, "C
         delattr(_module, _name)
 """
 
+# Elsewhere the kernel stores when a process started; procps computes it anew each time, a second off now and then.
+PS = """\
+mount --rbind {place}/proc /proc || exit 1
+case "$*" in
+*' -o lstart= -p '*)
+    pid=${{*##* }}
+    found=$({place}/ps.real -ww -o ppid= -o stat= -p "$pid") && read -r line < /proc/$pid/stat || exit 1
+    set -- ${{line##*) }}
+    shift 19
+    echo "$found tick $1" ;;
+*)  exec {place}/ps.real "$@" ;;
+esac
+"""
+
 
 def _mount(*words: object) -> None:
     subprocess.run(["mount", *map(str, words)], check=True)
@@ -58,8 +72,8 @@ def _take_away_proc(place: Path) -> None:
         _mount("--rbind", f"/{name}", place / name)
     ps = os.path.realpath("/bin/ps")
     shutil.copy(ps, place / "ps.real")
-    script = f'mount --rbind {place}/proc /proc && exec {place}/ps.real "$@"'
-    (place / "ps").write_text(f"#!/bin/sh\nexec unshare --mount /bin/sh -c '{script}' ps \"$@\"\n")
+    (place / "ps.sh").write_text(PS.format(place=place))
+    (place / "ps").write_text(f'#!/bin/sh\nexec unshare --mount /bin/sh {place}/ps.sh "$@"\n')
     (place / "ps").chmod(0o755)
     _mount("--bind", place / "ps", ps)
     _mount("-t", "tmpfs", "none", "/proc")
