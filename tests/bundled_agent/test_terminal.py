@@ -712,6 +712,17 @@ def test_ctrl_d_ends_the_session_and_post_session_comes_after_the_file_is_flushe
     assert "The last word." in json.dumps([line for line in lines if line["type"] == "message"][-1])
 
 
+def test_ctrl_d_before_the_first_prompt_ends_the_session(play: Play) -> None:
+    """No prompt reads it then; as the terminal's end of input it would be consumed."""
+    over = play.hook("folder post-session")
+    play.hook("folder pre-session", f'touch "{play.root}/begun"; sleep 1')
+    with play.terminal() as terminal:
+        until((play.root / "begun").exists)
+        press(terminal, CTRL_D)
+        assert ended(terminal) == 0
+        assert len(over.all) == 1
+
+
 def test_ctrl_d_during_a_turn_leaves_no_process(play: Play) -> None:
     over = play.hook("folder post-session", FLUSHED)
     with play.terminal(

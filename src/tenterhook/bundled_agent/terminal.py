@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import signal
+import sys
+import termios
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from prompt_toolkit import PromptSession
@@ -21,7 +24,7 @@ from . import session_files
 from .overview import overview
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
@@ -132,7 +135,7 @@ class Terminal:
                 asked.explain(line.strip())
 
     def _write(self, text: str) -> None:
-        """Write above the prompt; it stays in raw mode, because a Ctrl-D typed in cooked mode would be lost."""
+        """Write above the prompt, which stays in raw mode: keys are read meanwhile."""
         app = self._session.app
         with suppress(OSError):  # a terminal that was closed: the session can still be ended
             if app.is_running:
@@ -191,6 +194,23 @@ class Terminal:
         if not self._prompts and asked.answer.done():
             event.app.exit(result="")
         event.app.invalidate()
+
+
+@contextmanager
+def ctrl_d_is_a_key() -> Iterator[None]:
+    """Keep a Ctrl-D that is typed while no prompt reads: the next prompt gets it as a key.
+
+    As the terminal's end of input it would be consumed at once, and nothing would end.
+    """
+    before = termios.tcgetattr(sys.stdin)
+    changed = termios.tcgetattr(sys.stdin)
+    changed[6][termios.VEOF] = os.fpathconf(sys.stdin.fileno(), "PC_VDISABLE").to_bytes()
+    termios.tcsetattr(sys.stdin, termios.TCSANOW, changed)
+    try:
+        yield
+    finally:
+        with suppress(termios.error):  # the terminal was closed
+            termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
 
 
 class Interactive:

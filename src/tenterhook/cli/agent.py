@@ -158,7 +158,7 @@ class _Starting:
         return asyncio.run(self._one_turn(screen, prompt))
 
     async def _interactive(self, screen: Screen) -> int:
-        from ..bundled_agent.terminal import Interactive, Terminal
+        from ..bundled_agent.terminal import Interactive, Terminal, ctrl_d_is_a_key
 
         terminal = Terminal(screen)
         refusal = agent_marks.refusal()  # checked now: once a session has begun, this process is itself a guarded agent
@@ -170,12 +170,13 @@ class _Starting:
             return self._conversation(screen, [terminal], chosen)
 
         conversation = self._conversation(screen, [terminal], self.resume)
-        verdict = await conversation.begin("shell")
-        if verdict.denied:
-            screen.refused(verdict.reason or "a hook refused to start the session")
-            return STATUS["refused"]
-        screen.note(f"{conversation.id} · {self.model.model_id} · /help · Ctrl-D ends")
-        await Interactive(terminal, screen, open_session).run(conversation)
+        with ctrl_d_is_a_key():
+            verdict = await conversation.begin("shell")
+            if verdict.denied:
+                screen.refused(verdict.reason or "a hook refused to start the session")
+                return STATUS["refused"]
+            screen.note(f"{conversation.id} · {self.model.model_id} · /help · Ctrl-D ends")
+            await Interactive(terminal, screen, open_session).run(conversation)
         return 0
 
     async def _one_turn(self, screen: Screen, prompt: str) -> int:
