@@ -185,8 +185,8 @@ def answered(person: httpx.Client, asked: dict[str, Any], approved: bool = True,
 class PostgreSQL(postgres.Server):
     """A server of our own, with its data in a temporary folder."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: str = "") -> None:
         try:
-            super().__init__(is_durable=False)
+            super().__init__(is_durable=False, settings=settings)
         except postgres.NotInstalled as reason:
             pytest.skip(str(reason))

@@ -48,6 +48,38 @@ def test_after_a_restart_waiting_agents_and_pages_go_on(tmp_path: Path, server: 
             until(lambda: listener.saw("request", other["id"], "open"))
 
 
+def test_a_crash_of_the_server_undoes_no_renewal_of_a_request(tmp_path: Path) -> None:
+    """Its agent goes on waiting at the hub, which has not crashed, and would find the request withdrawn."""
+    server = hubs.PostgreSQL("wal_writer_delay = 10s\n")
+    try:
+        address = server.new_database()
+        with hubs.running(tmp_path / "hub", database=address) as hub, ThreadPoolExecutor() as pool:
+            agent = hub.agent()
+            asked = opened(agent)
+            first = lease(address)
+            waiting = pool.submit(agent.get, f"/requests/{asked['id']}/answer", params={"wait": 50})
+            until(lambda: lease(address) != first)
+            renewed = lease(address)
+            server.stop("immediate")
+            server.start()
+            assert lease(address) == renewed
+            assert hub.admin is not None
+            assert answered(hub.admin, asked).json()["won"]
+            assert waiting.result(40).json()["state"] == "approved"
+    finally:
+        server.remove()
+
+
+def lease(address: str) -> float:
+    """Until when the only request stays open without another poll."""
+    kept = database.opened(address)
+    try:
+        (row,) = kept.read(lambda connection: connection.all("select lease from requests"))
+    finally:
+        kept.close()
+    return float(row["lease"])
+
+
 def test_while_it_is_away_a_hub_says_so_and_approves_nothing(tmp_path: Path, server: hubs.PostgreSQL) -> None:
     with hubs.running(tmp_path / "hub", database=server.new_database()) as hub:
         agent = hub.agent()

@@ -74,7 +74,7 @@ class Hub(NamedTuple):
     tokens: Tokens
     writes: Writes  # of requests and answers
     uploads: Writes  # of records, which may take longer
-    renewals: Writes  # of what a power failure may undo
+    renewals: Writes  # of what a power failure of this machine may undo
 
 
 def hub(database: Database, feed: Feed, address: Address) -> Hub:

@@ -80,7 +80,7 @@ class Database(Protocol):
     told: Callable[[Sequence[Change]], object]  # called from any thread with changes that are committed
 
     def write(self, work: Callable[[Connection], T], *, lasting: bool = True) -> T:
-        """Call a function in a transaction; if not `lasting`, a power failure may undo it."""
+        """Call a function in a transaction; if not `lasting`, a power failure of this machine may undo it."""
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Call a function that changes nothing, in a transaction."""
@@ -278,12 +278,7 @@ class PostgreSQL:
     def write(self, work: Callable[[Connection], T], *, lasting: bool = True) -> T:
         def do(connection: psycopg.Connection[Row]) -> tuple[_PostgreSQLTransaction, T]:
             transaction = _PostgreSQLTransaction(connection)
-            if lasting:
-                done = work(transaction)
-            else:
-                with transaction.at_once():
-                    transaction.run("set local synchronous_commit to off")
-                    done = work(transaction)
+            done = work(transaction)  # lasting in any case: the server may crash alone, while agents wait at this hub
             _store_changes(transaction)
             return transaction, done
 
