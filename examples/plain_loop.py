@@ -1,4 +1,4 @@
-"""An agent in a plain loop, with hooks at every step. It runs offline: a function stands in the place of a model."""
+"""An agent in a plain loop, with hooks at every step. It runs offline: a function replaces the model."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""An agent of the Claude Agent SDK with hooks in it. With --offline, a script stands in the place of the model."""
+"""An agent of the Claude Agent SDK with hooks in it. With --offline, a script replaces the model."""
 
 import asyncio
 import os

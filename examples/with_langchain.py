@@ -1,4 +1,4 @@
-"""An agent of LangChain with hooks in it. With --offline, a script stands in the place of the model."""
+"""An agent of LangChain with hooks in it. With --offline, a script replaces the model."""
 
 import asyncio
 import os

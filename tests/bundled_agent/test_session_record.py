@@ -272,7 +272,7 @@ class Played:
             await self.resume()
 
     async def _compact(self, step: Compact) -> None:
-        if self.told:  # there is something to put a summary in the place of
+        if self.told:  # there is something that a summary replaces
             self._compacted(step.how, self._hears_compact(step.how, step.context), None)
         assert await self.conversation.compact() == (step.how == "allow" and bool(self.told))
 

@@ -105,7 +105,7 @@ def test_tab_completes_what_a_shell_cannot_know(shell: Shell, home: Path, projec
 
 
 def completed(*words: str) -> list[str]:
-    """What is offered in the place of the last word, as bash would be told."""
+    """The completions of the last word, as bash gets them."""
     asked = {
         **os.environ,
         "_TENTERHOOK_COMPLETE": "bash_complete",

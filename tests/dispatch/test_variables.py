@@ -285,7 +285,7 @@ def test_ordinary_lines_pass_whatever_differs(home: Path, project: Path) -> None
 def test_programs_of_the_project_do_not_take_the_place_of_those_of_the_system(
     home: Path, project: Path, way: str
 ) -> None:
-    """A repository cannot put a program of its own in the place of one that a hook runs, wherever PATH leads."""
+    """A repository cannot replace a program that a hook runs with one of its own, wherever PATH leads."""
     config = write_config(home / "hooks.toml", array_hook("python3 -c 'raise SystemExit(2)'; only-there; exit 2"))
     install(AGENT, config=config)
     (project / ".git").mkdir()
