@@ -14,10 +14,9 @@ if sys.platform == "win32":
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .approvals.gate import Gate, Permit
+    from .approvals.gate import Gate, Permit, Surface
     from .approvals.requests import Answer, Call, Request
     from .approvals.rules import Rule
-    from .approvals.surfaces import Surface
     from .engine.engine import Engine
     from .errors import HookError, Problem, UnknownEvent
     from .model import Action, Decision, Event, Hook, Outcome, Run, Verdict
@@ -31,7 +30,7 @@ _MODULES = {
     "Permit": "approvals.gate",
     "Request": "approvals.requests",
     "Rule": "approvals.rules",
-    "Surface": "approvals.surfaces",
+    "Surface": "approvals.gate",
     "Engine": "engine.engine",
     "HookError": "errors",
     "Problem": "errors",

@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Self
 
-    from ..approvals.gate import MoreRules
+    from ..approvals.gate import MoreRules, Surface
     from ..approvals.requests import Answer, Request
     from ..approvals.rules import Rule
-    from ..approvals.surfaces import Surface
     from ..engine.engine import Engine
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..events import tool_kinds
 from ..model import Event, Verdict
@@ -19,12 +19,21 @@ from .requests import LASTS, MODES, Answer, Call, Request, fresh_id
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from .surfaces import Surface
-
     Decide = Callable[[Event], Awaitable[Verdict]]
     MoreRules = Callable[[], Awaitable[Sequence[rules_.Rule]]]
 
 _QUESTION_OPENS = 0.3  # seconds after the hooks were started, at the latest
+
+
+class Surface(Protocol):
+    """A place where people are asked, such as a terminal or the hub."""
+
+    async def ask(self, request: Request) -> Answer | None:
+        """Return the answer, or None if there will be none here.
+
+        On cancellation, which carries the `Answer` of another surface, withdraw the question. If it had been answered
+        here before, return that answer instead of raising: it counts.
+        """
 
 
 class Permit(NamedTuple):

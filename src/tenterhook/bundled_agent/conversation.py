@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
     from pydantic_ai.models import Model
 
-    from ..approvals.gate import MoreRules
+    from ..approvals.gate import MoreRules, Surface
     from ..approvals.requests import Answer, Request
-    from ..approvals.surfaces import Surface
     from ..engine.engine import Engine
     from ..model import Event, Verdict
     from .screen import Screen
