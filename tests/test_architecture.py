@@ -14,7 +14,7 @@ from textwrap import wrap
 import pytest
 
 from support import below_agent, tenterhook
-from tools import walks
+from tools import figures, walks
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "tenterhook"
@@ -103,6 +103,10 @@ def test_functions_that_the_architecture_names_are_there() -> None:
         files = list(SOURCE.rglob(f"{module}.py"))
         found = [file for file in files if re.search(rf"^\s*(?:async )?(?:def|class) {name}\b", file.read_text(), re.M)]
         assert found, f"{module}.{name}"
+
+
+def test_no_public_class_name_is_used_for_two_ideas() -> None:
+    assert figures.ambiguous_names(figures.sources()) == []
 
 
 def modules_of(statement: str) -> set[str]:

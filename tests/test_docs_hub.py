@@ -142,10 +142,10 @@ def test_the_page_has_every_key_of_a_rule(home: Path) -> None:
 def test_the_page_has_the_keys_of_the_screen() -> None:
     from textual.binding import Binding
 
-    from tenterhook.hub_client.inbox_screen import Inbox
+    from tenterhook.hub_client.inbox_screen import InboxApp
 
     shown = {key for row in rows(APPROVALS, "In a terminal") for key in quoted(row[0])}
-    known = {binding.key for binding in Inbox.BINDINGS if isinstance(binding, Binding)}
+    known = {binding.key for binding in InboxApp.BINDINGS if isinstance(binding, Binding)}
     assert shown - {"Tab", "?"} == known - {"question_mark"}
 
 

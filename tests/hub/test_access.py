@@ -31,7 +31,7 @@ def alice(small_hub: Hub) -> httpx.Client:
 
 @pytest.fixture
 def browser(small_hub: Hub, alice: httpx.Client) -> Iterator[httpx.Client]:
-    """Somebody signed in by a cookie, as a page of the hub's own."""
+    """A client signed in by a cookie, as a page of the hub is."""
     with httpx.Client(base_url=f"{small_hub.url}/api/v1", headers={"origin": small_hub.url}) as client:
         signed_in = client.post("/sign-in", json={"name": "alice", "password": PASSWORD})
         assert signed_in.status_code == 200, signed_in.text
@@ -228,7 +228,7 @@ def test_an_agents_token_is_looked_up_once_until_one_is_revoked_and_a_persons_ea
         finally:
             await feed.stop()
 
-    async def check(feed: change_feed.Feed, tokens: access.Tokens) -> None:
+    async def check(feed: change_feed.Feed, tokens: access.TokenCache) -> None:
         assert await tokens.find(agent) is not None
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(accounts, "by_hash", None)

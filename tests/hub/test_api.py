@@ -96,4 +96,6 @@ def test_every_address_says_what_it_is_for_and_how_it_fails(description: dict[st
                 assert {"401", "403"} <= set(said["responses"]), (method, path)
             for status, answer in said["responses"].items():
                 if status >= "400" and status != "409":
-                    assert answer["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Failure"}
+                    assert answer["content"]["application/json"]["schema"] == {
+                        "$ref": "#/components/schemas/ErrorResponse"
+                    }

@@ -54,7 +54,7 @@ def inbox_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[hubs.Hub]:
 
 @pytest.fixture(scope="module")
 def agent(inbox_hub: hubs.Hub) -> httpx.Client:
-    """Somebody who asks."""
+    """A client with an agent's token."""
     return inbox_hub.agent()
 
 
@@ -65,7 +65,7 @@ def bob(inbox_hub: hubs.Hub) -> httpx.Client:
 
 
 @pytest.fixture
-def me(inbox_hub: hubs.Hub, home: Path) -> inbox_client.Person:
+def me(inbox_hub: hubs.Hub, home: Path) -> inbox_client.Credentials:
     """The hub's person, with what their own machine has of them."""
     folder = home / ".local/state/tenterhook/hub"
     folder.mkdir(parents=True, mode=0o700)

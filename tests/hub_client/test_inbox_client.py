@@ -167,7 +167,7 @@ def test_a_request_that_its_agent_took_back_is_not_answered(agent: httpx.Client)
 
 
 def test_an_answer_to_another_call_than_the_one_that_was_seen_does_not_count(
-    agent: httpx.Client, me: inbox_client.Person
+    agent: httpx.Client, me: inbox_client.Credentials
 ) -> None:
     asked = hubs.opened(agent)
     result = inbox_client.answer(me, {**asked, "hash": "0" * 64}, approved=True)
@@ -175,7 +175,7 @@ def test_an_answer_to_another_call_than_the_one_that_was_seen_does_not_count(
     assert stands(agent, asked)["state"] == "open"
 
 
-def test_the_same_answer_again_is_said_to_be_the_same(agent: httpx.Client, me: inbox_client.Person) -> None:
+def test_the_same_answer_again_is_said_to_be_the_same(agent: httpx.Client, me: inbox_client.Credentials) -> None:
     asked = hubs.opened(agent)
     results = [inbox_client.answer(me, asked, approved=True) for _ in range(2)]
     assert [each.won for each in results] == [True, False]
@@ -270,7 +270,7 @@ def test_a_file_that_others_could_have_written_is_not_believed(home: Path) -> No
     assert tenterhook("inbox", "list").returncode == 1
 
 
-def test_a_hub_that_is_away_is_said_to_be(home: Path, me: inbox_client.Person) -> None:
+def test_a_hub_that_is_away_is_said_to_be(home: Path, me: inbox_client.Credentials) -> None:
     inbox_client.save(me._replace(url="http://127.0.0.1:1"))
     ended = tenterhook("inbox", "approve", "last", "--yes")
     assert ended.returncode == 1

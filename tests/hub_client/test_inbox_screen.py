@@ -17,7 +17,7 @@ from hub import hubs
 from support import until
 from tenterhook.approvals.requests import content_hash
 from tenterhook.hub_client import inbox_client, inbox_screen
-from tenterhook.hub_client.inbox_screen import Inbox
+from tenterhook.hub_client.inbox_screen import InboxApp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
@@ -32,7 +32,7 @@ SECONDS = 20
 class Screen:
     """What a person sees, and their keys."""
 
-    def __init__(self, app: Inbox, pilot: Pilot[None]) -> None:
+    def __init__(self, app: InboxApp, pilot: Pilot[None]) -> None:
         self.app = app
         self._pilot = pilot
 
@@ -64,11 +64,11 @@ class Screen:
         await self._pilot.press(*keys)
 
 
-def seen(me: inbox_client.Person, watch: Callable[[Screen], Coroutine[Any, Any, None]]) -> None:
+def seen(me: inbox_client.Credentials, watch: Callable[[Screen], Coroutine[Any, Any, None]]) -> None:
     """Have a person look at the screen."""
 
     async def look() -> None:
-        app = Inbox(me)
+        app = InboxApp(me)
         async with app.run_test(size=(140, 50)) as pilot:
             await watch(Screen(app, pilot))
 
@@ -77,7 +77,7 @@ def seen(me: inbox_client.Person, watch: Callable[[Screen], Coroutine[Any, Any, 
 
 @pytest.fixture
 def agent(inbox_hub: hubs.Hub, agent: httpx.Client) -> Iterator[httpx.Client]:
-    """Somebody who asks, and has nothing left to ask when a test ends."""
+    """A client with an agent's token; its open requests are withdrawn when a test ends."""
     yield agent
     assert inbox_hub.admin is not None
     for each in inbox_hub.admin.get("/inbox").json()["requests"]:
@@ -89,7 +89,7 @@ def answer_of(agent: httpx.Client, asked: dict[str, Any]) -> dict[str, Any] | No
     return found
 
 
-def test_a_request_appears_by_itself_and_one_key_approves_it(me: inbox_client.Person, agent: httpx.Client) -> None:
+def test_a_request_appears_by_itself_and_one_key_approves_it(me: inbox_client.Credentials, agent: httpx.Client) -> None:
     async def watch(screen: Screen) -> None:
         await screen.until(lambda: "No open requests" in screen.part("text") and me.url in screen.part("notice"))
         asked = hubs.opened(agent, "make it", why="a rule says ask")
@@ -107,7 +107,7 @@ def test_a_request_appears_by_itself_and_one_key_approves_it(me: inbox_client.Pe
     seen(me, watch)
 
 
-def test_another_key_approves_for_the_session(me: inbox_client.Person, agent: httpx.Client) -> None:
+def test_another_key_approves_for_the_session(me: inbox_client.Credentials, agent: httpx.Client) -> None:
     async def watch(screen: Screen) -> None:
         asked = hubs.opened(agent, "make it")
         await screen.shows("make it")
@@ -120,7 +120,7 @@ def test_another_key_approves_for_the_session(me: inbox_client.Person, agent: ht
     seen(me, watch)
 
 
-def test_a_denial_asks_for_a_message(me: inbox_client.Person, agent: httpx.Client) -> None:
+def test_a_denial_asks_for_a_message(me: inbox_client.Credentials, agent: httpx.Client) -> None:
     async def watch(screen: Screen) -> None:
         asked = hubs.opened(agent, "make it")
         await screen.shows("make it")
@@ -137,7 +137,7 @@ def test_a_denial_asks_for_a_message(me: inbox_client.Person, agent: httpx.Clien
 
 @pytest.mark.slow
 def test_a_request_that_another_answered_stays_in_sight_and_no_other_takes_its_place(
-    me: inbox_client.Person, agent: httpx.Client, bob: httpx.Client
+    me: inbox_client.Credentials, agent: httpx.Client, bob: httpx.Client
 ) -> None:
     async def watch(screen: Screen) -> None:
         first, second = hubs.opened(agent, "make first"), hubs.opened(agent, "make second")
@@ -156,7 +156,7 @@ def test_a_request_that_another_answered_stays_in_sight_and_no_other_takes_its_p
 
 @pytest.mark.slow
 def test_whoever_was_first_is_named_even_if_the_news_is_late(
-    me: inbox_client.Person, agent: httpx.Client, bob: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    me: inbox_client.Credentials, agent: httpx.Client, bob: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def deaf(stream: inbox_client.EventStream) -> Iterator[inbox_client.HubEvent]:
         yield inbox_client.HubEvent(inbox_client.CONNECTED, me.url, "")
@@ -175,7 +175,7 @@ def test_whoever_was_first_is_named_even_if_the_news_is_late(
 
 
 @pytest.mark.slow
-def test_keys_move_through_the_list_and_stop_at_its_ends(me: inbox_client.Person, agent: httpx.Client) -> None:
+def test_keys_move_through_the_list_and_stop_at_its_ends(me: inbox_client.Credentials, agent: httpx.Client) -> None:
     async def watch(screen: Screen) -> None:
         asked = [hubs.opened(agent, f"make {number}.") for number in range(3)]
         await screen.until(lambda: screen.ids == [each["id"] for each in asked])
@@ -194,7 +194,7 @@ def test_keys_move_through_the_list_and_stop_at_its_ends(me: inbox_client.Person
 
 @pytest.mark.slow
 def test_keys_do_not_count_before_a_request_could_be_seen(
-    me: inbox_client.Person, agent: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    me: inbox_client.Credentials, agent: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inbox_screen, "_SEEN", 3600)
 
@@ -212,7 +212,7 @@ def test_keys_do_not_count_before_a_request_could_be_seen(
 
 
 def test_a_message_that_no_field_takes_answers_nothing(
-    me: inbox_client.Person, agent: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    me: inbox_client.Credentials, agent: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inbox_screen, "_PAUSE", 3600)
 
@@ -228,7 +228,7 @@ def test_a_message_that_no_field_takes_answers_nothing(
 
 @pytest.mark.slow
 def test_a_denial_can_be_written_as_soon_as_a_request_appears(
-    me: inbox_client.Person, agent: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    me: inbox_client.Credentials, agent: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inbox_screen, "_SEEN", 3600)
 
@@ -246,12 +246,12 @@ def test_a_denial_can_be_written_as_soon_as_a_request_appears(
 
 @pytest.mark.slow
 def test_keys_in_one_burst_answer_once(
-    me: inbox_client.Person, agent: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    me: inbox_client.Credentials, agent: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[str] = []
     answer = inbox_client.answer
 
-    def counted(person: inbox_client.Person, asked: dict[str, Any], **how: Any) -> inbox_client.AnswerResult:
+    def counted(person: inbox_client.Credentials, asked: dict[str, Any], **how: Any) -> inbox_client.AnswerResult:
         given.append(how["scope"])
         return answer(person, asked, **how)
 
@@ -268,7 +268,7 @@ def test_keys_in_one_burst_answer_once(
 
 
 def test_a_request_that_comes_after_the_last_one_was_answered_is_chosen_and_can_be_answered(
-    me: inbox_client.Person, agent: httpx.Client
+    me: inbox_client.Credentials, agent: httpx.Client
 ) -> None:
     async def watch(screen: Screen) -> None:
         for what in ("make first", "make second"):
@@ -281,7 +281,7 @@ def test_a_request_that_comes_after_the_last_one_was_answered_is_chosen_and_can_
     seen(me, watch)
 
 
-def test_what_a_request_holds_is_shown_as_it_is(me: inbox_client.Person, inbox_hub: hubs.Hub) -> None:
+def test_what_a_request_holds_is_shown_as_it_is(me: inbox_client.Credentials, inbox_hub: hubs.Hub) -> None:
     async def watch(screen: Screen) -> None:
         given = "echo [red]x[/red] [@click=app.quit]y[/] \x1b[2J \u202e\u200b\nrm -rf /"
         agent = inbox_hub.agent("\x1b]0;x\x07[b]")
@@ -295,7 +295,7 @@ def test_what_a_request_holds_is_shown_as_it_is(me: inbox_client.Person, inbox_h
 
 
 @pytest.mark.slow
-def test_a_change_of_a_file_is_shown_as_a_difference(me: inbox_client.Person, agent: httpx.Client) -> None:
+def test_a_change_of_a_file_is_shown_as_a_difference(me: inbox_client.Credentials, agent: httpx.Client) -> None:
     async def watch(screen: Screen) -> None:
         given = {"file_path": "a.txt", "content": "new"}
         display = {"kind": "diff", "path": f"{hubs.WORK_DIR}/a.txt", "diff": "--- a\n+++ a\n@@ -1 +1 @@\n-old\n+new"}
@@ -315,7 +315,7 @@ def test_a_hub_that_went_away_is_found_again(tmp_path: Path) -> None:
     first = hubs.Hub(home)
     port = first.url.rpartition(":")[2]
     token = first.token()
-    me = inbox_client.Person(first.url, "me", first.person_file["token"])
+    me = inbox_client.Credentials(first.url, "me", first.person_file["token"])
     second: list[hubs.Hub] = []
 
     async def watch(screen: Screen) -> None:
@@ -335,7 +335,7 @@ def test_a_hub_that_went_away_is_found_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_keys_are_explained_and_one_leaves(me: inbox_client.Person) -> None:
+def test_keys_are_explained_and_one_leaves(me: inbox_client.Credentials) -> None:
     async def watch(screen: Screen) -> None:
         await screen.press("question_mark")
         assert "approve for this session" in str(screen.app.screen.query_one("#said").render())

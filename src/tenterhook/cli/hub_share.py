@@ -17,7 +17,7 @@ from ..basics.display_text import one_line
 from ..errors import HookError
 from ..hub.service import SERVICE
 from ..hub_client.connection import HubConnection, HubRefused, HubUnavailable
-from ..hub_client.inbox_client import Person
+from ..hub_client.inbox_client import Credentials
 from ..hub_client.membership import checked_url, is_loopback_url
 from . import own_hub
 from .hub import KEEP_DAYS, LISTEN, database_option
@@ -128,7 +128,7 @@ def check_address(url: str, hub: OwnHub) -> list[Check]:
     try:
         # without a token: it is not known yet which server this reaches
         asked = HubConnection(
-            Person(url, "", ca_file=os.environ.get("SSL_CERT_FILE") or None), connect_timeout=_TIMEOUT
+            Credentials(url, "", ca_file=os.environ.get("SSL_CERT_FILE") or None), connect_timeout=_TIMEOUT
         )
         found = asked.call("GET", "/health", timeout=_TIMEOUT).body
     except HubRefused as error:

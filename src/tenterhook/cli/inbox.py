@@ -17,7 +17,7 @@ from .printing import print_presented, print_table
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
-    from ..hub_client.inbox_client import Person
+    from ..hub_client.inbox_client import Credentials
 
 _MOST_ENDED = 50
 _EXPOSED = "The URL is not https: others on the network can read the requests, and answer in your place."
@@ -48,7 +48,7 @@ def inbox(context: click.Context) -> int | None:
         raise HookError("the screen's packages are not installed", f"install them with: {install_command('hub')}")
     from ..hub_client import inbox_client, inbox_screen
 
-    inbox_screen.Inbox(inbox_client.signed_in()).run()
+    inbox_screen.InboxApp(inbox_client.signed_in()).run()
     return 0
 
 
@@ -122,7 +122,7 @@ def _answer(command: str, request_id: str, *, yes: bool, **answer: Any) -> int:
     return 0 if result.won else 1
 
 
-def _named(person: Person, request_id: str) -> dict[str, Any]:
+def _named(person: Credentials, request_id: str) -> dict[str, Any]:
     """Return the request with this id, the beginning of an id, or `last`. Raises `HookError` if there is none."""
     from ..hub_client import inbox_client, inbox_text
     from ..hub_client.connection import HubRefused

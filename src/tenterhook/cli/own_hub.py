@@ -42,7 +42,7 @@ def find() -> OwnHub:
     why = ""
     for address in dict.fromkeys(each for each in addresses if each):
         try:
-            health = HubConnection(inbox_client.Person(address, "")).call("GET", "/health", timeout=_TIMEOUT).body
+            health = HubConnection(inbox_client.Credentials(address, "")).call("GET", "/health", timeout=_TIMEOUT).body
             name = person.name if person is not None and person.url == address else None
             return OwnHub(address, name, str(health["url"]), str(health["id"]), str(health["database"]))
         except HubUnavailable as error:

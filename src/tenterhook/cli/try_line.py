@@ -49,7 +49,7 @@ _OUTCOMES = {"deny": REFUSED, "ask": ASKED}
 _GUARD = "block-dangerous-commands"  # the guard that is recommended where there is none
 
 
-class Said(NamedTuple):
+class HookAnswer(NamedTuple):
     """The decision of one hook, or one built-in guard, about a line."""
 
     name: str
@@ -62,13 +62,13 @@ class Said(NamedTuple):
         return {**self._asdict(), "findings": [finding._asdict() for finding in self.findings]}
 
 
-class Tried(NamedTuple):
+class LineResult(NamedTuple):
     """What would happen to a line, and which hook or rule decides it."""
 
     line: str
     outcome: str
     by: str = ""  # hook or rule; empty if nothing decides
-    said: tuple[Said, ...] = ()
+    said: tuple[HookAnswer, ...] = ()
     rule: Rule | None = None
     becomes: str | None = None  # if a hook changes it
     outcomes: tuple[tuple[str, str], ...] = ()  # in each agent with the same hooks; rules may differ
@@ -173,7 +173,7 @@ class _Trial:
         """Whether a built-in guard is in force."""
         return any(hook.guard is not None and hook.event == "pre-tool-call" for hook in self.catalog.hooks)
 
-    def of(self, line: str) -> Tried:
+    def of(self, line: str) -> LineResult:
         """Run the hooks for a line and apply the rules to their verdict."""
         given: dict[str, Any] = {"tool_name": self._tool, "tool_input": {"command": line}}
         event = Event("pre-tool-call", session_id=fresh_id(), work_dir=self.directory, **given)
@@ -193,7 +193,7 @@ class _Trial:
         outcomes = [
             (each, _outcome(approvals.foreseen(event, verdict, each, self.rules)[0])) for each in self.agents[1:]
         ]
-        return Tried(line, outcome, by, said, rule, becomes, ((self.agent, outcome), *outcomes))
+        return LineResult(line, outcome, by, said, rule, becomes, ((self.agent, outcome), *outcomes))
 
     def then(self, agent: str) -> str:
         """Return what an agent does where a person must be asked."""
@@ -223,27 +223,29 @@ def _outcome(ruling: Ruling) -> str:
     return RUNS if ruling.step in (Step.RUN, Step.LEAVE) else ASKED
 
 
-def _said(run: Run) -> Said | None:
+def _said(run: Run) -> HookAnswer | None:
     """Return the decision of a run; None if it has no objection and did not fail."""
     decision = run.decision
     if run.failed:
-        return Said(run.hook.name, "failed", run.why, source=run.hook.source)
+        return HookAnswer(run.hook.name, "failed", run.why, source=run.hook.source)
     if not run.started or decision.ignored is not None or str(decision.action) in ("none", "allow"):
         return None
-    return Said(run.hook.name, str(decision.action), decision.reason, run.findings, run.hook.source)
+    return HookAnswer(run.hook.name, str(decision.action), decision.reason, run.findings, run.hook.source)
 
 
-def _by_guards(line: str, names: Any) -> Tried:
+def _by_guards(line: str, names: Any) -> LineResult:
     """Return what built-in guards decide about a line, with their default settings."""
     call = GuardedCall("Shell", {"command": line}, os.getcwd(), os.environ)
     found = [(name, judge(name, call)) for name in names]
     said = tuple(
-        Said(name, each.decision, each.reason, each.findings) for name, each in found if isinstance(each, Objection)
+        HookAnswer(name, each.decision, each.reason, each.findings)
+        for name, each in found
+        if isinstance(each, Objection)
     )
-    return Tried(line, _worst(_OUTCOMES[each.decision] for each in said), "hook" if said else "", said)
+    return LineResult(line, _worst(_OUTCOMES[each.decision] for each in said), "hook" if said else "", said)
 
 
-def _print_one(tried: Tried, trial: _Trial, *, guards: bool) -> None:
+def _print_one(tried: LineResult, trial: _Trial, *, guards: bool) -> None:
     _print_line(tried)
     for each in tried.said:
         _print_said(each)
@@ -275,7 +277,7 @@ def _print_one(tried: Tried, trial: _Trial, *, guards: bool) -> None:
             _print_said(each)
 
 
-def _print_line(tried: Tried) -> None:
+def _print_line(tried: LineResult) -> None:
     """Print the outcome and the line, marking the part that the worst finding is about."""
     word, colour = _WORDS[tried.outcome]
     head = f"{word}: "
@@ -285,14 +287,14 @@ def _print_line(tried: Tried) -> None:
         print_text(" " * (len(head) + span[0]) + "^" * max(span[1] - span[0], 1))
 
 
-def _print_said(said: Said) -> None:
+def _print_said(said: HookAnswer) -> None:
     source = f"  ({short_path(said.source)})" if said.source else ""
     print_text(f"  {one_line(said.name)} {_VERBS[said.decision]}{source}")
     if said.reason:
         print_text(f"      {below(said.reason)}")
 
 
-def _print_list(tried: list[Tried]) -> None:
+def _print_list(tried: list[LineResult]) -> None:
     for each in tried:
         colour = _WORDS[each.outcome][1]
         rules = [finding.rule for said in each.said for finding in said.findings[:1]]
@@ -302,7 +304,7 @@ def _print_list(tried: list[Tried]) -> None:
     print_text(f"{counted(len(tried), 'line')}: " + ", ".join(f"{counts[name]} {_WORDS[name][0]}" for name in _WORDS))
 
 
-def _print_json(tried: list[Tried], trial: _Trial, *, is_file: bool) -> None:
+def _print_json(tried: list[LineResult], trial: _Trial, *, is_file: bool) -> None:
     about = {
         "schema": 1,
         "agent": trial.agent,

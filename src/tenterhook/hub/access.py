@@ -71,7 +71,7 @@ class Hub(NamedTuple):
     database: Database
     feed: Feed
     address: Address
-    tokens: Tokens
+    tokens: TokenCache
     writes: Writes  # of requests and answers
     uploads: Writes  # of records, which may take longer
     renewals: Writes  # of what a power failure of this machine may undo
@@ -80,7 +80,9 @@ class Hub(NamedTuple):
 def hub(database: Database, feed: Feed, address: Address) -> Hub:
     """Return what handlers need, over a database."""
     renewals = Writes(database, lasting=False)
-    return Hub(database, feed, address, Tokens(database, feed, renewals), Writes(database), Writes(database), renewals)
+    return Hub(
+        database, feed, address, TokenCache(database, feed, renewals), Writes(database), Writes(database), renewals
+    )
 
 
 class Principal(NamedTuple):
@@ -146,7 +148,7 @@ async def _known(request: Request) -> Principal | None:
     return None if sign_in is None else Principal(accounts.PERSON, sign_in.person, sign_in.role, sign_in=sign_in)
 
 
-class Tokens:
+class TokenCache:
     """Finds tokens with one query. An agent's token is cached until any token, person or sign-in is removed.
 
     The change feed reports removals, including those by another hub; while the feed is not up to date, the cache is not

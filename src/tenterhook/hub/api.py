@@ -36,7 +36,7 @@ class PlainJSON(JSONResponse):
 
 def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the errors of an endpoint, for its OpenAPI description."""
-    return {status: {"model": schemas.Failure} for status in (400, *statuses, 413, 421, 422, 503)}
+    return {status: {"model": schemas.ErrorResponse} for status in (400, *statuses, 413, 421, 422, 503)}
 
 
 router = APIRouter(prefix="/api/v1", default_response_class=PlainJSON)
@@ -75,7 +75,7 @@ async def open_request(given: schemas.RequestGiven, caller: Agent, hub: Here) ->
 
 @router.get(
     "/requests/{request_id}/answer",
-    response_model=schemas.Waited,
+    response_model=schemas.RequestState,
     tags=["agents"],
     responses=error_responses(401, 403, 404),
 )
@@ -151,12 +151,12 @@ def withdraw(request_id: str, given: schemas.WithdrawGiven, caller: Agent, hub: 
     return PlainJSON(request_json(_existing(row)))
 
 
-@router.post("/records", response_model=schemas.Taken, tags=["agents"], responses=error_responses(401, 403))
-async def upload_records(given: schemas.RecordsGiven, caller: Agent, hub: Here) -> schemas.Taken:
+@router.post("/records", response_model=schemas.UploadResult, tags=["agents"], responses=error_responses(401, 403))
+async def upload_records(given: schemas.RecordsGiven, caller: Agent, hub: Here) -> schemas.UploadResult:
     """Upload lines of the journal of the token's machine, in order; known lines are ignored."""
     upload = records.Upload(caller.token or 0, caller.name, given, caller.agent)
     taken, known = await hub.uploads.do(records.store, upload)
-    return schemas.Taken(taken=taken, known=known)
+    return schemas.UploadResult(taken=taken, known=known)
 
 
 @router.put("/machine", response_model=schemas.MachineGiven, tags=["agents"], responses=error_responses(401, 403))
@@ -199,7 +199,7 @@ def list_inbox(
 
 @router.get(
     "/requests/{request_id}",
-    response_model=schemas.RequestTold,
+    response_model=schemas.RequestWithAnswers,
     tags=["people"],
     responses=error_responses(401, 403, 404),
 )
@@ -216,10 +216,10 @@ def show_request(request_id: str, _: Person, hub: Here) -> PlainJSON:
 
 @router.post(
     "/requests/{request_id}/answer",
-    response_model=schemas.AnswerTaken,
+    response_model=schemas.AnswerResult,
     tags=["people"],
     responses={
-        409: {"model": schemas.AnswerTaken, "description": "already answered, or the request has changed"},
+        409: {"model": schemas.AnswerResult, "description": "already answered, or the request has changed"},
         **error_responses(401, 403, 404),
     },
 )

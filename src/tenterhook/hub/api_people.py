@@ -119,7 +119,7 @@ def list_tokens(_: Admin, hub: Here) -> dict[str, Any]:
 
 
 @router.post(
-    "/tokens", response_model=schemas.TokenMade, status_code=201, tags=["admins"], responses=error_responses(401, 403)
+    "/tokens", response_model=schemas.NewToken, status_code=201, tags=["admins"], responses=error_responses(401, 403)
 )
 def add_token(given: schemas.TokenGiven, _: Admin, hub: Here) -> dict[str, Any]:
     """Create a token; it is only shown in this response."""

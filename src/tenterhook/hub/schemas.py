@@ -49,7 +49,7 @@ class Given(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Problem(BaseModel):
+class ErrorDetails(BaseModel):
     """An error: a code for programs, a message for people, and its remedy."""
 
     code: str
@@ -57,10 +57,10 @@ class Problem(BaseModel):
     remedy: str
 
 
-class Failure(BaseModel):
+class ErrorResponse(BaseModel):
     """Every error of this interface."""
 
-    error: Problem
+    error: ErrorDetails
 
 
 class RequestGiven(Given):
@@ -129,7 +129,7 @@ class Request(BaseModel):
     withdrawn: Withdrawn | None
 
 
-class Waited(BaseModel):
+class RequestState(BaseModel):
     """The state of a request; nothing is decided while it is open."""
 
     state: State
@@ -160,7 +160,7 @@ class AnswerGiven(Given):
     via: Annotated[str, Field(pattern="^[a-z]{1,20}$", description="where it was given")] | None = None
 
 
-class AnswerTaken(BaseModel):
+class AnswerResult(BaseModel):
     """Whether an answer counts; if not, why, and who answered first is in the request."""
 
     won: bool
@@ -168,7 +168,7 @@ class AnswerTaken(BaseModel):
     request: Request
 
 
-class Tried(BaseModel):
+class AnswerAttempt(BaseModel):
     """An answer and its outcome."""
 
     who: str
@@ -180,10 +180,10 @@ class Tried(BaseModel):
     became: Literal["won", "late", "duplicate", "stale", "refused"]
 
 
-class RequestTold(Request):
+class RequestWithAnswers(Request):
     """A request with all answers to it."""
 
-    answers: list[Tried]
+    answers: list[AnswerAttempt]
 
 
 class Inbox(BaseModel):
@@ -260,7 +260,7 @@ class Tokens(BaseModel):
     tokens: list[Token]
 
 
-class TokenMade(BaseModel):
+class NewToken(BaseModel):
     """A new token, which is only shown here."""
 
     id: int
@@ -376,7 +376,7 @@ class Machines(BaseModel):
     machines: list[Machine]
 
 
-class Taken(BaseModel):
+class UploadResult(BaseModel):
     taken: int
     known: int
 

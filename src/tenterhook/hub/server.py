@@ -295,14 +295,14 @@ def _save_person(database: SQLite | PostgreSQL, url: str, name: str) -> None:
     try:
         saved = inbox_client.signed_in()
     except HookError:
-        saved = inbox_client.Person(url, name)
+        saved = inbox_client.Credentials(url, name)
     if not access.is_loopback(urlsplit(saved.url).hostname or ""):
         return
     token = saved.token or ""
     known = database.read(lambda connection: accounts.by_token(connection, token))
     if known is None or known["person"] != name:
         _, token = database.write(lambda connection: _token(connection, name))
-    inbox_client.save(inbox_client.Person(url, name, token))
+    inbox_client.save(inbox_client.Credentials(url, name, token))
 
 
 def _token(connection: Connection, name: str) -> tuple[int, str]:

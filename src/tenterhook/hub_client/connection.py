@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from email.message import Message
 
-    from .inbox_client import Person
+    from .inbox_client import Credentials
     from .membership import Membership
 
 CONNECT_TIMEOUT = 2.0  # seconds
@@ -53,7 +53,7 @@ class HubResponse(NamedTuple):
 class HubConnection:
     """Sends requests to a hub, one at a time. Another thread may `abort` it."""
 
-    def __init__(self, account: Membership | Person, *, connect_timeout: float = CONNECT_TIMEOUT) -> None:
+    def __init__(self, account: Membership | Credentials, *, connect_timeout: float = CONNECT_TIMEOUT) -> None:
         self._account = account
         self._connect_timeout = connect_timeout
         self._connection: http.client.HTTPConnection | None = None
@@ -160,7 +160,7 @@ class HubConnection:
         return HubUnavailable(f"{self._account.url}: {reason}", _REMEDY)
 
 
-def _connection(account: Membership | Person, timeout: float) -> http.client.HTTPConnection:
+def _connection(account: Membership | Credentials, timeout: float) -> http.client.HTTPConnection:
     parts = urlsplit(account.url)
     assert parts.hostname is not None
     if parts.scheme == "http":

@@ -26,8 +26,8 @@ _SILENCE = 40.0  # seconds that a stream may be silent; the hub sends something 
 _FIRST_PAUSE, _LAST_PAUSE = 0.5, 10.0  # seconds between attempts to reconnect
 
 
-class Person(NamedTuple):
-    """A person at a hub, with a token or with the session of a sign-in."""
+class Credentials(NamedTuple):
+    """What authenticates a person at a hub: a token, or the session of a sign-in."""
 
     url: str
     name: str
@@ -69,7 +69,7 @@ def person_file() -> str:
     return os.path.join(places.state(), "hub", "person.json")
 
 
-def signed_in() -> Person:
+def signed_in() -> Credentials:
     """Return the person that this account is signed in as."""
     remedy = "start one: tenterhook hub start; or sign in: tenterhook inbox sign-in URL"
     data = private_files.read(person_file())
@@ -77,7 +77,7 @@ def signed_in() -> Person:
         raise HookError("no hub is running here, and you have not signed in at one", remedy)
     try:
         kept = json.loads(data)
-        found = Person(checked_url(kept["url"]), *(kept.get(key) for key in Person._fields[1:]))
+        found = Credentials(checked_url(kept["url"]), *(kept.get(key) for key in Credentials._fields[1:]))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         found = None
     if found is None or not all(isinstance(each, str | None) for each in found) or not (found.token or found.cookie):
@@ -85,25 +85,25 @@ def signed_in() -> Person:
     return found
 
 
-def save(person: Person) -> None:
+def save(person: Credentials) -> None:
     """Stay signed in as a person."""
     places.make_private(os.path.dirname(person_file()))
     about = {key: value for key, value in person._asdict().items() if value is not None}
     places.replace_file(person_file(), json.dumps({"schema": 1, **about}).encode())
 
 
-def with_token(url: str, token: str) -> Person:
+def with_token(url: str, token: str) -> Credentials:
     """Return the person that a token belongs to."""
-    person = Person(url, "", token, ca_file=_ca_file())
+    person = Credentials(url, "", token, ca_file=_ca_file())
     me = _call(person, "GET", "/me").body
     if me.get("kind") != "person":
         raise HubRefused(403, "an agent's token can only ask and report", "use a person's token")
     return person._replace(name=str(me.get("name")))
 
 
-def with_password(url: str, name: str, password: str) -> Person:
+def with_password(url: str, name: str, password: str) -> Credentials:
     """Sign in with a password."""
-    person = Person(url, name, ca_file=_ca_file())
+    person = Credentials(url, name, ca_file=_ca_file())
     response = _call(person, "POST", "/sign-in", {"name": name, "password": password})
     try:
         cookie = SimpleCookie(response.headers.get("Set-Cookie", ""))[_COOKIE].value
@@ -116,12 +116,12 @@ def _ca_file() -> str | None:
     return os.environ.get("SSL_CERT_FILE") or None
 
 
-def open_requests(person: Person) -> list[dict[str, Any]]:
+def open_requests(person: Credentials) -> list[dict[str, Any]]:
     """Return the open requests, the oldest first."""
     return _requests(_call(person, "GET", f"/inbox?state=open&limit={_MAX_REQUESTS}").body)
 
 
-def ended_requests(person: Person, limit: int) -> list[dict[str, Any]]:
+def ended_requests(person: Credentials, limit: int) -> list[dict[str, Any]]:
     """Return requests that have ended, the newest first."""
     return _requests(_call(person, "GET", f"/inbox?state=answered&limit={limit}").body)
 
@@ -131,13 +131,13 @@ def _requests(body: dict[str, Any]) -> list[dict[str, Any]]:
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
-def request(person: Person, request_id: str) -> dict[str, Any]:
+def request(person: Credentials, request_id: str) -> dict[str, Any]:
     """Return a request, open or not."""
     return _call(person, "GET", f"/requests/{quote(request_id, safe='')}").body
 
 
 def answer(
-    person: Person, asked: dict[str, Any], *, approved: bool, scope: str = "once", message: str | None = None
+    person: Credentials, asked: dict[str, Any], *, approved: bool, scope: str = "once", message: str | None = None
 ) -> AnswerResult:
     """Answer a request; the answer is bound to the hash of what was shown."""
     given = {"approved": approved, "scope": scope, "message": message, "hash": asked["hash"], "via": "inbox"}
@@ -148,7 +148,7 @@ def answer(
     return AnswerResult(result.get("won") is True, result.get("why"), result["request"])
 
 
-def _call(person: Person, method: str, path: str, body: object = None, accept: int | None = None) -> HubResponse:
+def _call(person: Credentials, method: str, path: str, body: object = None, accept: int | None = None) -> HubResponse:
     connection = HubConnection(person, connect_timeout=_TIMEOUT)
     try:
         return connection.call(method, path, body, timeout=_TIMEOUT, accept=accept)
@@ -161,7 +161,7 @@ def _call(person: Person, method: str, path: str, body: object = None, accept: i
 class EventStream:
     """Follows the hub's events, and reconnects for as long as it takes; another thread may `close` it."""
 
-    def __init__(self, person: Person) -> None:
+    def __init__(self, person: Credentials) -> None:
         self._url = person.url
         self._connection = HubConnection(person, connect_timeout=_TIMEOUT)
         self._closed = threading.Event()

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.events import Key
 
-    from .inbox_client import AnswerResult, HubEvent, Person
+    from .inbox_client import AnswerResult, Credentials, HubEvent
 
 _SEEN = 0.4  # seconds that a request must have been on the screen before keys answer it
 _PAUSE = 0.7  # seconds without a letter after which letters are keys again: what follows one without effect is text
 
 
-class Inbox(App[None]):
+class InboxApp(App[None]):
     """The screen of a person at a hub."""
 
     TITLE = "tenterhook inbox"
@@ -55,7 +55,7 @@ class Inbox(App[None]):
         Binding("q", "quit", "quit"),
     ]
 
-    def __init__(self, person: Person) -> None:
+    def __init__(self, person: Credentials) -> None:
         super().__init__()
         self._person = person
         self._stream = inbox_client.EventStream(person)
