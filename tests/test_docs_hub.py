@@ -56,7 +56,7 @@ def quoted(text: str) -> list[str]:
 
 
 class Reader:
-    """Somebody who types what a page says, in a project of theirs."""
+    """A reader who types what a page says, in a project."""
 
     def __init__(self, home: Path, project: Path, **instead: str) -> None:
         self._home = home

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def test_a_call_that_is_allowed_when_the_turn_has_ended_does_not_run(project: Path) -> None:
-    def end_the_turn(event: Event, verdict: Verdict) -> None:  # before whoever waits for the permit goes on
+    def end_the_turn(event: Event, verdict: Verdict) -> None:  # before the caller that waits for the permit continues
         asyncio.get_running_loop().call_soon(session.turn.reject, "Enough.")
 
     session = AgentSession(Engine(), told=end_the_turn)

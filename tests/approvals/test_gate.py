@@ -32,7 +32,7 @@ SLOW = f"echo $$ > slow; sleep {LONG}"
 
 
 class Person:
-    """A surface with somebody at it, who gives one answer after another; who has none left, waits."""
+    """A surface whose person gives one answer after another, and waits when there are none left."""
 
     def __init__(self, *answers: Answer | None, first: Callable[[], Awaitable[object]] | None = None) -> None:
         self.answers = list(answers)
@@ -309,20 +309,20 @@ def test_an_approval_counts_only_when_all_have_ended(project: Path) -> None:
 @pytest.mark.parametrize(
     "trouble", ["exit 1", "kill -9 $$", "sleep 60", "/no/such/program", "echo '{nonsense'", said("perhaps"), "if; fi"]
 )
-@pytest.mark.parametrize("somebody", [True, False])
-def test_an_approval_beside_trouble_is_none(project: Path, trouble: str, somebody: bool) -> None:
+@pytest.mark.parametrize("has_surface", [True, False])
+def test_an_approval_beside_trouble_is_none(project: Path, trouble: str, has_surface: bool) -> None:
     """… and none failed. No answer, timeout, crash, unreadable answer: **the person is asked**. … If nobody can be
     asked (headless), the call is refused, with the reason."""
     engine, person = engine_of(project, asking(said("approve")), asking(trouble, timeout=1)), Person(YES)
     told = results(engine)
-    gate = Gate(engine.adecide, surfaces=[person] if somebody else [])
+    gate = Gate(engine.adecide, surfaces=[person] if has_surface else [])
     permitted = permit(gate, shell(project))
-    assert (permitted.allowed, permitted.by) == ((True, "terminal") if somebody else (False, "nobody"))
-    assert len(person.asked) == somebody
-    if not somebody:
+    assert (permitted.allowed, permitted.by) == ((True, "terminal") if has_surface else (False, "nobody"))
+    assert len(person.asked) == has_surface
+    if not has_surface:
         assert permitted.reason
         assert permitted.reason.startswith("There is nobody to ask: run command needs an approval. To allow ")
-    assert [event.fields["answered_by"] for event in told] == ["terminal" if somebody else "nobody"]
+    assert [event.fields["answered_by"] for event in told] == ["terminal" if has_surface else "nobody"]
 
 
 def test_without_a_person_to_ask_the_refusal_names_an_id_that_allows_the_call_once(project: Path) -> None:
@@ -513,7 +513,7 @@ def test_a_question_that_waited_is_settled_by_an_approval_for_the_session(projec
 
 
 def grants(project: Path, *calls: Call) -> list[bool]:
-    """For each of these calls whether somebody was asked, if every answer is yes, for this session."""
+    """Whether a person was asked about each of these calls, if every answer is yes, for this session."""
     person = Person()
     gate = Gate(engine_of(project).adecide, surfaces=[person])
     asked = []

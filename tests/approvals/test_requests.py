@@ -1,4 +1,4 @@
-"""A call as it is shown to whoever decides about it, and what an approval of it is bound to."""
+"""A call as it is shown to the person who decides, and what an approval of it is bound to."""
 
 from __future__ import annotations
 

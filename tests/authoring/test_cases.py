@@ -98,7 +98,7 @@ def test_the_same_for_json(text: str, code: str, line: int, message: str, tmp_pa
 def test_what_is_no_text_or_no_file_is_said(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b"name = '\xe9'\n")
     assert cases.read(str(tmp_path / "latin.toml"), HOOK).problems[0].code == "not-text"
-    os.mkfifo(tmp_path / "pipe.toml")  # whoever opened it to read would wait for ever
+    os.mkfifo(tmp_path / "pipe.toml")  # opening it to read would block without end
     assert cases.read(str(tmp_path / "pipe.toml"), HOOK).problems[0].code == "unreadable"
     (tmp_path / "gone.toml").symlink_to("nowhere")
     assert cases.read(str(tmp_path / "gone.toml"), HOOK).problems[0].code == "unreadable"

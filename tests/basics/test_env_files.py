@@ -112,7 +112,7 @@ def test_a_line_that_was_taken_out_is_forgotten(project: Path) -> None:
     (project / "quiet").touch()
     (project / ".kimi" / "env").write_text("# nothing\n")
     start(engine, "two")
-    (project / ".kimi" / "env").write_text("A=1\n")  # now by somebody else
+    (project / ".kimi" / "env").write_text("A=1\n")  # now by another program
     start(engine, "three")
     assert call(engine, "three").reason == "A= B="
 
@@ -129,7 +129,7 @@ def test_what_is_remembered_of_a_project_is_forgotten_after_a_year_without_a_ses
     start(engine, "one")
     state = home / ".local/state/tenterhook"
     (ours,) = (state / "env-lines").iterdir()
-    others = [state / "env-lines" / name for name in ("gone", "gone.lock", "lately")]
+    others = [state / "env-lines" / name for name in ("gone", "gone.lock", "recent")]
     for file, days in zip((ours, *others), (400, 400, 400, 300), strict=True):
         file.touch()
         os.utime(file, (time.time() - days * 86400,) * 2)

@@ -294,24 +294,24 @@ def test_a_server_that_recovers_is_asked_again(play: Play) -> None:
         assert Agent(play, server.url).run()["answer"] == "All done."
 
 
-def hang_up(voice: Voice) -> None:
+def disconnect(voice: Voice) -> None:
     """Whatever was promised does not come."""
     voice.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
     voice.connection.close()
 
 
 @pytest.mark.thorough
-def test_a_server_that_hangs_up_before_a_word(play: Play) -> None:
-    with serving(*[hang_up] * 8) as server:
+def test_a_server_that_disconnects_before_a_word(play: Play) -> None:
+    with serving(*[disconnect] * 8) as server:
         assert_failed_and_resumable(play, Agent(play, server.url))
 
 
-def text_and_hang_up(voice: Voice) -> None:
+def text_and_disconnect(voice: Voice) -> None:
     voice.says({"content": "Half a sent"})
     voice.connection.close()
 
 
-def call_and_hang_up(voice: Voice) -> None:
+def call_and_disconnect(voice: Voice) -> None:
     function = {"name": "Shell", "arguments": '{"command": "touch half"}'}
     voice.says({"tool_calls": [{"index": 0, "id": "call_1", "type": "function", "function": function}]})
     voice.connection.close()
@@ -320,10 +320,10 @@ def call_and_hang_up(voice: Voice) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "half",
-    [pytest.param(text_and_hang_up, marks=pytest.mark.thorough), call_and_hang_up],
+    [pytest.param(text_and_disconnect, marks=pytest.mark.thorough), call_and_disconnect],
     ids=["in a text", "in a call"],
 )
-def test_a_server_that_hangs_up_in_the_middle(play: Play, half: Callable[[Voice], None]) -> None:
+def test_a_server_that_disconnects_in_the_middle(play: Play, half: Callable[[Voice], None]) -> None:
     """Half an answer is none: no call of it runs."""
     with serving(*[half] * 8) as server:
         assert_failed_and_resumable(play, Agent(play, server.url))

@@ -159,7 +159,7 @@ def test_only_the_last_exchanges_are_shown() -> None:
     assert lines[1:] == ["  … 2 earlier", "  › prompt 2 …", "  › prompt 3 …", "  › prompt 4 …"]
 
 
-DEEP = '"x": ' + "[" * 100_000  # whoever parses it gets an error: it is too deep
+DEEP = '"x": ' + "[" * 100_000  # too deep to be parsed
 TURN = {"type": "turn", "origin": "user", "prompt": "first"}
 
 

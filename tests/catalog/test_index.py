@@ -423,7 +423,7 @@ SPOILS: dict[str, Callable[[Path], object]] = {
 def test_an_index_that_cannot_be_believed_is_not(root: str, home: Path, config: Path, spoil: str) -> None:
     SPOILS[spoil](home)
     assert index.read(root, [str(config)]) is None
-    loaded = index.load(root, [str(config)])  # and whoever finds it so goes on without it
+    loaded = index.load(root, [str(config)])  # which then works without it
     assert "guard" in [hook.name for hook in loaded.hooks]
 
 

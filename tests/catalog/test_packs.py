@@ -296,7 +296,7 @@ def test_two_packs_with_a_hook_of_the_same_name_both_run_and_that_is_a_problem(
 def test_what_is_not_fetched_and_not_trusted_is_only_a_matter_of_trust(
     pack: PackRepository, project: Path, home: Path
 ) -> None:
-    """Whoever clones a project is asked one thing: `tenterhook trust` fetches it, too."""
+    """After cloning a project, one thing is asked: `tenterhook trust` fetches it, too."""
     use(pack, project / ".agents/hooks", "project")
     source_trust.revoke(pack.source)
     os.rename(packs.store("project"), f"{home}/away")

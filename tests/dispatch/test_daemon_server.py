@@ -202,7 +202,7 @@ def test_a_daemon_of_another_version_or_another_home_does_not_answer(
 
 
 @pytest.mark.promise("another account")
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_what_another_account_listens_with_is_not_believed(home: Path, project: Path, tmp_path: Path) -> None:
     """An answer from a socket of another account is not believed."""
     folder_hook(user_hooks(home), "guard", GUARD)

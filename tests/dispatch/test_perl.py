@@ -133,10 +133,10 @@ def test_nobody_holds_the_agents_pipes_while_what_was_sent_is_not_read(
     daemon.bind("daemon.sock")
     daemon.listen()
 
-    def hang_up() -> None:
+    def disconnect() -> None:
         daemon.accept()[0].close()
 
-    Thread(target=hang_up).start()
+    Thread(target=disconnect).start()
     reader = tmp_path / "python"  # has gone on without reading, and left stdin open
     reader.write_text(f"#!/bin/sh\nexec 3<&0\nsleep 60 <&3 >/dev/null 2>&1 &\necho $! >{tmp_path}/pid\n")
     reader.chmod(0o755)

@@ -1,4 +1,4 @@
-"""`tenterhook doctor` without an agent: whatever keeps a guard from holding is found, named, and mended as it says."""
+"""`tenterhook doctor` without an agent: what keeps a guard from blocking is found, and its remedy fixes it."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def copied(file: Path, copy: Path) -> None:
     copy.write_bytes(file.read_bytes())
 
 
-# What somebody did, to which agent, and what doctor says of it.
+# What was changed, in which agent, and what doctor reports.
 SPOILED: dict[str, tuple[str, Callable[[Path, Path], object], str]] = {
     "the entries are gone": (
         "claude-code",
@@ -272,12 +272,12 @@ SPOILED: dict[str, tuple[str, Callable[[Path, Path], object], str]] = {
 }
 
 
-# What `tenterhook install` does not mend: a person does.
+# What `tenterhook install` does not fix.
 BY_HAND = ("parse", "Kimi", "script", "Droid", "switch", "Vibe", "OpenHands")
 
 
 @pytest.mark.parametrize("what", SPOILED)
-def test_what_keeps_a_guard_from_holding_is_found_and_the_remedy_mends_it(home: Path, project: Path, what: str) -> None:
+def test_what_keeps_a_guard_from_blocking_is_found_and_its_remedy_works(home: Path, project: Path, what: str) -> None:
     agent, spoil, expected = SPOILED[what]
     folder_hook(user_hooks(home), "guard", BLOCK, matcher={"tool": "Shell"})
     assert tenterhook("install", agent).returncode == 0
@@ -329,7 +329,7 @@ def test_without_a_hook_nothing_is_said_to_hold(home: Path, project: Path) -> No
     assert "every guard would block" not in text
 
 
-def test_what_went_wrong_lately_is_told(guarded: Path) -> None:
+def test_recent_failures_are_reported(guarded: Path) -> None:
     state = guarded / ".local/state/tenterhook"
     now = int(time.time())
     (state / "bridge.log").write_text(f"{now - 9 * 86400} qwen PreToolUse 137\n{now} qwen PreToolUse 137\nrubbish\n")

@@ -79,7 +79,7 @@ def test_ctrl_c_in_the_moment_of_a_start_ends_the_hook(
     elif name == "Popen":
         started[0].returncode = 0  # it does not warn of a process that has been reaped for it
     leader = tmp_path / "leader"
-    time.sleep(0.2)  # whoever was not ended would have begun by now
+    time.sleep(0.2)  # a process that was not ended would have begun by now
     assert len(started) == 1
     assert not leader.exists() or not (pid := leader.read_text()) or not alive(int(pid))
 

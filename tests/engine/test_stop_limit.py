@@ -227,7 +227,7 @@ def test_that_a_limit_was_named_lasts_for_other_processes_and_ends_with_the_turn
 @settings(max_examples=200, deadline=None, database=None, derandomize=True)
 @given(blocks=st.lists(st.sets(st.sampled_from(["folder", "table", "array", "claude"])), min_size=1, max_size=12))
 def test_a_turn_always_ends(blocks: list[set[str]]) -> None:
-    """Whoever blocks whenever: four continuations are the most there can be."""
+    """Whichever hooks block, there are at most four continuations."""
     hooks = [FOLDER, TABLE, ARRAY, CLAUDE]
     limit = StopLimit({"folder": 0, "array": 0})
     continued = 0

@@ -166,7 +166,7 @@ def refuses(capability: str, event: str) -> str:
 
 
 class Hung(Exception):
-    """A run that does not end: nothing can be said of this agent until somebody has looked into it."""
+    """A run that does not end: the agent's other results mean nothing until the cause is known."""
 
 
 class Runs:
@@ -303,7 +303,7 @@ class Runs:
         return self.live.shell_call(f"printf '%s-%s' failing-{name} 42; sleep 0.2; exit 3")
 
     def script(self, mode: str, *answers: list[ScriptedCall]) -> tuple[Turn, ...]:
-        """Each list of calls in one answer of the model, made by whoever makes them in a mode."""
+        """Each list of calls in one answer of the model: of the subagent in that mode, else of the agent."""
         turns = [Turn(calls=tuple(calls)) for calls in answers]
         if mode == SUBAGENT:
             below = [turn._replace(unless=PROMPT) for turn in (*turns, self.live.subagent_end())]

@@ -17,7 +17,7 @@ import termios
 import time
 
 _SIZE = struct.pack("HHHH", 40, 160, 0, 0)
-_QUIET = 2.0  # seconds without output: it waits for somebody to type
+_QUIET = 2.0  # seconds without output: it waits for input
 _LONGEST = 80.0  # seconds
 # What a terminal answers when it is asked for the cursor, for what it is, and for its colours.
 _ANSWERS = {

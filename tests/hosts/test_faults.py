@@ -53,7 +53,7 @@ def test_what_it_wrote_down_is_of_another_schema(name: str, closed: bool, guarde
 @CHOSEN
 def test_it_hangs(name: str, closed: bool, guarded: Guarded) -> None:
     guarded.guard()
-    # from then on whatever wants to know the session's root waits for somebody to write into a pipe
+    # from then on, whatever reads the session's root waits for a writer of a pipe
     guarded.hook("hang", 'cd "${KIMI_ENV_FILE%/*}" && rm -f root && mkfifo root', "pre-agent-turn")
     guarded.install(*flags(closed))
     guarded.edit_record(timeouts=dict.fromkeys(json.loads(guarded.record_file.read_text())["timeouts"], 3))

@@ -1,4 +1,4 @@
-"""What whoever manages a machine, or a project, says about Codex's hooks: doctor and the real Codex agree on it.
+"""What the settings of a machine's administrator, or of a project, say about Codex's hooks: doctor and Codex agree.
 
 Files below /etc are tried in the real place, in a mount namespace in which they are laid over the machine's own.
 """

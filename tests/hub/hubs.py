@@ -85,7 +85,7 @@ class Hub:
         return self.log.read()
 
     def client(self, token: str | None = None, **headers: str) -> httpx.Client:
-        """Somebody who speaks to it; closed with it."""
+        """A client of the hub's interface; closed with the hub."""
         if token is not None:
             headers["authorization"] = f"Bearer {token}"
         client = httpx.Client(base_url=f"{self.url}/api/v1", headers=headers, timeout=60)
@@ -177,7 +177,7 @@ def opened(agent: httpx.Client, command: str = "ls", **more: Any) -> dict[str, A
 
 
 def answered(person: httpx.Client, asked: dict[str, Any], approved: bool = True, **more: Any) -> httpx.Response:
-    """Somebody's answer to a request."""
+    """A person's answer to a request."""
     given = {"approved": approved, "hash": asked["hash"], **more}
     return person.post(f"/requests/{asked['id']}/answer", json=given)
 

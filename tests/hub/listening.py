@@ -1,4 +1,4 @@
-"""Somebody who listens to a hub's stream."""
+"""A client of a hub's event stream."""
 
 from __future__ import annotations
 

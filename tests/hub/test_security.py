@@ -66,7 +66,7 @@ def routed(*parts: ModuleType) -> set[tuple[str, str]]:
 
 
 def forms() -> list[Place]:
-    """The forms of the pages, but those that let somebody in."""
+    """The forms of the pages, except those for signing in."""
     found = sorted(routed(pages, settings_pages, sign_in_pages))
     return [Place(method, path, ()) for method, path in found if method == "POST"]
 
@@ -157,7 +157,7 @@ def test_another_sites_page_changes_nothing(small_hub: Hub, signed_in: httpx.Cli
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.localhost", "127.0.0.1.nip.io", "0.0.0.0", "[::ffff:7f00:1]"])
 def test_by_another_name_nothing_is_told(small_hub: Hub, signed_in: httpx.Client, host: str) -> None:
-    """A name that somebody else has made lead here: not even with a cookie, at no address, and no page."""
+    """Another site's name that leads here: not even with a cookie, at no address, and no page."""
     port = small_hub.url.rpartition(":")[2]
     headers = {"host": f"{host}:{port}", "origin": f"http://{host}:{port}"}
     for place in (*described(small_hub), *forms(), Place("GET", "/", ()), Place("GET", "/static/page.js", ())):
@@ -247,7 +247,7 @@ def test_the_interface_gives_it_back_as_data(small_hub: Hub, evil: list[dict[str
         reply = small_hub.admin.get(f"/requests/{asked['id']}")
         assert reply.headers["content-type"] == "application/json"
         assert reply.headers["x-content-type-options"] == "nosniff"
-        assert reply.content.isascii()  # whoever prints it is not deceived either
+        assert reply.content.isascii()  # it can be printed as it is, too
         assert not UNSAFE.search(reply.text)
         assert reply.json()["tool_input"]["command"] == EVIL
     assert small_hub.admin.get("/inbox").content.isascii()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("headers", [{"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}])
 def test_another_sites_page_signs_nobody_in(small_hub: Hub, headers: dict[str, str]) -> None:
-    """Or one would work, and be seen, as somebody else."""
+    """Else a person would work under another name without noticing."""
     small_hub.admin and small_hub.admin.post("/people", json={"name": "bert", "password": PASSWORD})
     given = {"name": "bert", "password": PASSWORD}
     assert small_hub.client(**headers).post("/sign-in", json=given).status_code == 403

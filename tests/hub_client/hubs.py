@@ -27,7 +27,7 @@ MACHINE = "desk"
 
 
 class RealHub:
-    """A hub process with a home of its own. The person is whoever runs the tests."""
+    """A hub process with a home of its own. Its person is the account that runs the tests."""
 
     def __init__(self, home: Path, listen: str = "127.0.0.1:0") -> None:
         home.mkdir(exist_ok=True)

@@ -29,7 +29,7 @@ OPEN = "once · s for this session · n no · f no, and say why"
 @pytest.fixture
 def play(tmp_path: Path, home: Path, project: Path) -> Iterator[Play]:
     yield Play(tmp_path, home, project)
-    membership.delete()  # whoever delivers records ends then
+    membership.delete()  # ends the uploader
 
 
 def approvals(home: Path) -> list[dict[str, Any]]:

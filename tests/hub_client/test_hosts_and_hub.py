@@ -34,7 +34,7 @@ ASKS = """echo '{"decision": "ask", "reason": "look at it"}'"""
 
 @pytest.fixture(autouse=True)
 def _leave() -> Iterator[None]:
-    """Whoever delivers records ends when there is no hub any more."""
+    """The uploader ends when there is no hub any more."""
     yield
     membership.delete()
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _leave() -> Iterator[None]:
-    """Whoever delivers records ends when there is no hub any more."""
+    """The uploader ends when there is no hub any more."""
     yield
     membership.delete()
 
@@ -144,7 +144,7 @@ def test_a_token_that_the_hub_does_not_know_is_refused(home: Path, hub: RealHub)
 
 
 def test_a_token_of_a_person_is_not_for_agents(home: Path, hub: RealHub) -> None:
-    """Whoever had it could answer, and the agents of this machine could read it."""
+    """It allows answering, and the agents of this machine could read it."""
     person = hub.api("POST", "/tokens", {"name": "x", "kind": "person", "person": hub.person})[1]["token"]
     ended = join(hub, token=person)
     assert ended.returncode == 1

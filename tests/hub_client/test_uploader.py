@@ -1,4 +1,4 @@
-"""Records reach the hub later, once and in order, whatever becomes of whoever delivers them."""
+"""Records reach the hub later, once and in order, whatever happens to the uploader."""
 
 from __future__ import annotations
 

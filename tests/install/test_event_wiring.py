@@ -71,7 +71,7 @@ def test_a_trusted_projects_new_event_is_noticed(home: Path, project: Path, guar
     folder_hook(project_hooks(project), "gate", "exit 0", "pre-agent-turn-stop")
     line = wired(home, "claude-code")["PreToolUse"]
     fire("claude-code", "PreToolUse", line)
-    time.sleep(1)  # for whoever would wire it
+    time.sleep(1)  # in which it could be wired
     assert "Stop" not in wired(home, "claude-code")  # it may not run, so it need not be wired
     end_of_the_agent()
     assert tenterhook("trust", "gate", "--yes").returncode == 0

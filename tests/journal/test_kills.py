@@ -1,4 +1,4 @@
-"""A verdict that was given is in the journal, whoever is killed, stopped or forked, and however many write at once."""
+"""A verdict that was given is in the journal, whichever process is killed, stopped or forked."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ AGENT = "import subprocess, sys; sys.exit(subprocess.run(['sh', '-c', sys.argv[1
 
 
 class Caller(NamedTuple):
-    """Somebody who has an event decided, in a process group of their own."""
+    """A process that has an event decided, in a process group of its own."""
 
     session: str
     process: subprocess.Popen[bytes]
@@ -102,7 +102,7 @@ def call(kind: str, session: str, project: Path, line: str) -> Caller:
 
 
 def see(caller: Caller, *, kill: bool) -> tuple[str, bytes, int]:
-    """Wait for the first word of a verdict; then kill whoever said it, or let them end."""
+    """Wait for the first word of a verdict; then kill its process, or let it end."""
     process = caller.process
     assert process.stdin is not None
     assert process.stdout is not None

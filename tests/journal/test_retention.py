@@ -84,7 +84,7 @@ def test_a_checkpoint_excuses_what_it_names_and_nothing_else(home: Path, project
 
 @pytest.mark.usefixtures("small_segments")
 def test_old_segments_that_are_still_there_are_no_trouble(home: Path, project: Path) -> None:
-    """Whoever removes them may be killed after the checkpoint, with some of them gone."""
+    """The process that removes them may be killed after the checkpoint, with some of them removed."""
     journals.keep(home, "[journal]\nkeep_days = 30\n")
     fill(home, 12)
     place = journals.folder(home)

@@ -51,5 +51,5 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def page(hub: Hub, context: BrowserContext) -> Page:
-    """The inbox of whoever started the hub."""
+    """The inbox of the person who started the hub."""
     return signed_in(hub, context)

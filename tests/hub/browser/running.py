@@ -127,7 +127,7 @@ class Hub:
         return str(self._write(make))
 
     def link(self, person: str) -> str:
-        """An address that signs somebody in once."""
+        """An address that signs a person in once."""
         return f"{self.url}/enter#{self._write(lambda connection: accounts.new_link(connection, person))}"
 
     def _write(self, work: Any) -> Any:
@@ -170,7 +170,7 @@ def browsing(home: Path) -> Iterator[Browser]:
 
 
 def signed_in(hub: Hub, context: BrowserContext, person: str | None = None) -> Page:
-    """A page of the inbox, of whoever started the hub or of somebody else."""
+    """A page of the inbox, by default of the person who started the hub."""
     page = context.new_page()
     page.goto(hub.link(person) if person else hub.link(hub.said["person"]))
     page.wait_for_url(f"{hub.url}/")

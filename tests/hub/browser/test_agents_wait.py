@@ -1,4 +1,4 @@
-"""Sessions of the bundled agent wait, in their terminal and at the hub; somebody answers on a page."""
+"""Sessions of the bundled agent wait, in their terminal and at the hub; a person answers on a page."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def play(tmp_path: Path, home: Path, project: Path, hub: Hub) -> Iterator[Play]:
 
 @pytest.fixture
 def person(hub: Hub) -> str:
-    """Whoever started the hub, and looks at its page."""
+    """The person who started the hub and looks at its page."""
     name: str = hub.said["person"]
     return name
 
@@ -151,7 +151,7 @@ def test_a_file_is_shown_with_what_would_change_in_it(page: Page, play: Play) ->
 
 @pytest.fixture
 def other_page(hub: Hub, browser: Browser) -> Iterator[Page]:
-    """The inbox of somebody else, in a browser of their own."""
+    """The inbox of another person, in a browser of their own."""
     hub.person("bjarne")
     context = browser.new_context()
     yield signed_in(hub, context, "bjarne")

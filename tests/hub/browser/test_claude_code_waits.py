@@ -1,4 +1,4 @@
-"""Claude Code waits, in its terminal and without one; somebody answers on the hub's page."""
+"""Claude Code waits, in its terminal and without one; a person answers on the hub's page."""
 
 from __future__ import annotations
 

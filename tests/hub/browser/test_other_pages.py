@@ -101,7 +101,7 @@ def test_an_admin_adds_a_rule_and_takes_it_back(hub: Hub, page: Page, agent: Age
     live(page)
     page.get_by_label("Reason").fill("half wri")
     hub.program(hub.said["person"]).post("/rules", json={"answer": "ask", "tool": "x"}).raise_for_status()
-    expect(listed(page)).to_have_count(1)  # somebody is writing
+    expect(listed(page)).to_have_count(1)  # a message is being written
     page.get_by_label("Reason").fill("")
     page.get_by_role("heading", name="Add a rule").click()
     page.evaluate("refresh()")
@@ -147,7 +147,7 @@ def test_a_person_is_added_signs_in_and_is_sent_away(hub: Hub, page: Page, brows
     theirs.close()
 
 
-def test_a_new_token_is_shown_once_and_worthless_when_revoked(hub: Hub, page: Page) -> None:
+def test_a_new_token_is_shown_once_and_refused_when_revoked(hub: Hub, page: Page) -> None:
     page.get_by_role("link", name="People").click()
     page.get_by_text("Create a token").click()
     page.locator("#add-token").get_by_label("Name").fill("build-7")

@@ -190,7 +190,7 @@ def test_a_form_on_another_site_answers_nothing(
 
 
 def test_a_name_that_was_made_to_lead_here_gets_nothing(hub: Hub, signed_in_page: Page, known: dict[str, str]) -> None:
-    """DNS rebinding: the browser takes the hub for a part of somebody else's site."""
+    """DNS rebinding: the browser takes the hub for a part of another site."""
     port = hub.url.rpartition(":")[2]
     for path in ("/", f"/requests/{known['request']}", "/api/v1/inbox"):
         reply = signed_in_page.goto(f"http://evil.localhost:{port}{path}")
