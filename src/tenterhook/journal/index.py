@@ -5,7 +5,6 @@ It contains nothing that is not in the segments, and is rebuilt if it is missing
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 from typing import TYPE_CHECKING, Any
@@ -162,10 +161,9 @@ class Index:
         try:
             with segments.open_segment(self.place, segment) as file:
                 file.seek(start)
-                record = json.loads(file.read(length))
-        except (OSError, ValueError, RecursionError):
+                return segments.Line(segment, 0, start, file.read(length)).record
+        except OSError:
             return None
-        return record if isinstance(record, dict) else None
 
     def runs(self, wanted: Wanted) -> list[tuple[Any, ...]]:
         """Return (hook, source, event, outcome, meaning, decision, shadow, duration, time, changes, tells) of each run.
