@@ -10,7 +10,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import tempfile
 import threading
@@ -99,7 +98,8 @@ class Repository:
             process = subprocess.Popen(  # git, with a source that the user named
                 command, env=_environment(), stdin=subprocess.DEVNULL, stderr=said, start_new_session=True
             )
-            watch = _SizeWatch(self._directory, process)
+            leader = processes.child(process.pid)
+            watch = _SizeWatch(self._directory, leader)
             try:
                 status = process.wait(_LONGEST)
             except subprocess.TimeoutExpired:
@@ -107,8 +107,7 @@ class Repository:
             finally:
                 watch.end()
                 if process.returncode is None:
-                    processes.signal_group(process.pid, signal.SIGKILL)
-                    process.wait()
+                    processes.end_group(leader, 0, process.poll)
             said.seek(0)
             text = said.read(4000).decode("utf-8", "replace").strip()
         if watch.is_exceeded:
@@ -254,9 +253,9 @@ class Repository:
 class _SizeWatch:
     """Stops a fetch whose repository becomes too large: git has no such limit of its own."""
 
-    def __init__(self, directory: str, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, directory: str, leader: processes.Process) -> None:
         self.is_exceeded = False
-        self._directory, self._process = directory, process
+        self._directory, self._leader = directory, leader
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
@@ -265,7 +264,7 @@ class _SizeWatch:
         while not self._over.wait(0.1):
             if _size(self._directory) > LARGEST:
                 self.is_exceeded = True
-                processes.signal_group(self._process.pid, signal.SIGKILL)
+                processes.end_group(self._leader, 0)
                 return
 
     def end(self) -> None:
