@@ -14,7 +14,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from ..basics import places
+from ..basics import places, processes
 from ..catalog.catalog import Catalog
 from ..catalog.trust import Trust
 from ..engine.engine import Engine
@@ -206,10 +206,10 @@ def end_children() -> int:
     ended: set[int] = set()
     last = time.monotonic() + _LAST_SECONDS
     while _reap() and time.monotonic() < last:
-        for pid in _children():
-            ended.add(pid)
+        for child in (each.process.pid for each in processes.running() if each.parent == os.getpid()):
+            ended.add(child)
             try:
-                os.kill(pid, signal.SIGKILL)
+                os.kill(child, signal.SIGKILL)
             except OSError:  # ended meanwhile, or not permitted
                 pass
         time.sleep(0.002)
@@ -224,17 +224,3 @@ def _reap() -> bool:
     except ChildProcessError:
         return False
     return True
-
-
-def _children() -> list[int]:
-    me = os.getpid()
-    found = []
-    for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
-        try:
-            with open(f"/proc/{name}/stat", "rb") as file:
-                state, parent = file.read().rpartition(b")")[2].split()[:2]
-        except (OSError, ValueError):
-            continue
-        if int(parent) == me and state != b"Z":
-            found.append(int(name))
-    return found

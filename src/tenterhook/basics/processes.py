@@ -276,8 +276,14 @@ def _has_members(group: int) -> bool:
     """Whether a process group has a member that has not ended; zombies do not count, as they may never be reaped."""
     if not os.path.exists("/proc/self/stat"):
         return True
-    found = (find_process(int(name)) for name in os.listdir("/proc") if name.isdigit())
-    return any(each is not None and each.group == group for each in found)
+    return any(each.group == group for each in running())
+
+
+def running() -> Iterator[Ancestor]:
+    """Yield every process that has not ended; none on systems without `/proc`."""
+    names = os.listdir("/proc") if os.path.exists("/proc/self/stat") else ()
+    found = (find_process(int(name)) for name in names if name.isdigit())
+    return (each for each in found if each is not None)
 
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.0002, 0.01  # seconds between two tries
