@@ -27,7 +27,7 @@ from ..model import Hook
 from . import add, hub_machine, services
 from .daemon import RUNS
 from .install import warn_if_temporary
-from .loading import agents_named, json_option, known_name, offered, yes_option
+from .loading import agent_names, agents_named, json_option, known_name, offered, yes_option
 from .printing import print_changes, print_json, print_said, print_text, short_path, terminal_width
 from .refusals import need_terminal, refuse_below_agent
 
@@ -54,11 +54,6 @@ def _split(names: Sequence[str]) -> list[str]:
     return [name.strip() for each in names for name in each.split(",") if name.strip()]
 
 
-def _agents(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """For shell completion."""
-    return offered(AGENTS, incomplete)
-
-
 def _guards(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """For shell completion."""
     return offered([*(hook.name for hook in built_in_hooks()), "none"], incomplete)
@@ -70,7 +65,7 @@ def _guards(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]
     "agent_list",
     multiple=True,
     metavar="NAME,…",
-    shell_complete=_agents,
+    shell_complete=agent_names,
     help="Only these agents. Default: all that are found here.",
 )
 @click.option(
