@@ -48,7 +48,9 @@ def explain(hooks: Sequence[Hook], event: Event, catalog: Catalog) -> list[Expla
     return [*running, *(each for each in would if each.why_not), *left_out, *others]
 
 
-def _reached(each: matching.Reached, stage: int | None, background: bool, catalog: Catalog, unsure: str) -> Explanation:
+def _reached(
+    each: matching.MatchedHook, stage: int | None, background: bool, catalog: Catalog, unsure: str
+) -> Explanation:
     standing = catalog.trust.standing(each.hook)
     note = None if each.surely else f"{unsure}: it counts as a match, but its allow does not count"
     is_script = each.hook.folder is not None and each.hook.guard is None

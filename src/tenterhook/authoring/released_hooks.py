@@ -31,7 +31,7 @@ class Released(TypedDict):
     fields: list[dict[str, Any]]  # the front matter of each version
 
 
-class Outdated(NamedTuple):
+class OutdatedHook(NamedTuple):
     """A folder with an earlier version of a built-in hook, as it came (`EARLIER`) or with changes (`CHANGED`)."""
 
     built_in: Hook
@@ -75,20 +75,20 @@ def parts(definition: bytes) -> tuple[dict[str, Any], bytes]:
     return fields, body.encode()
 
 
-def outdated(folders: Iterable[str]) -> list[Outdated]:
+def outdated(folders: Iterable[str]) -> list[OutdatedHook]:
     """Return the folders that have an earlier version of a built-in hook, even if the user has changed it."""
     current = {hook.name: hook for hook in built_in_hooks.built_in_hooks()}
     found = (_look(current[os.path.basename(each)], each) for each in folders if os.path.basename(each) in current)
     return [each for each in found if each is not None]
 
 
-def outdated_hooks(catalog: Catalog) -> list[Outdated]:
+def outdated_hooks(catalog: Catalog) -> list[OutdatedHook]:
     """Return the hooks of a catalog that an earlier version wrote. Of an untrusted hook, no file is read."""
     hooks = (hook for hook in catalog.all_hooks() if not hook.missing and catalog.trust.standing(hook).runs)
     return outdated(hook.folder for hook in hooks if hook.folder)
 
 
-def problems(found: Iterable[Outdated]) -> list[Problem]:
+def problems(found: Iterable[OutdatedHook]) -> list[Problem]:
     """Return a problem for each hook that the user has not changed."""
     message = "it was written by an earlier version"
     return [
@@ -98,7 +98,7 @@ def problems(found: Iterable[Outdated]) -> list[Problem]:
     ]
 
 
-def _look(hook: Hook, folder: str) -> Outdated | None:
+def _look(hook: Hook, folder: str) -> OutdatedHook | None:
     """Compare a folder with what was shipped; None for what is current, and for another hook of that name."""
     known = table().get(hook.name, Released(files={}, fields=[]))
     if os.path.islink(folder):
@@ -116,7 +116,7 @@ def _look(hook: Hook, folder: str) -> Outdated | None:
     changed = tuple(sorted(path for path in contents.keys() - released if contents[path] != ours.get(path)))
     settings = own_settings(fields, [*known["fields"], our_fields])
     removed = removed_fields(fields, known["fields"])
-    return Outdated(hook, folder, CHANGED if changed else EARLIER, settings, changed, removed)
+    return OutdatedHook(hook, folder, CHANGED if changed else EARLIER, settings, changed, removed)
 
 
 def own_settings(fields: Mapping[str, Any], released: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..errors import Problem
     from .cases import Case
     from .expectations import Mismatch
-    from .suites import Picked, Suite
+    from .suites import SelectedHooks, Suite
 
 
 class Status(StrEnum):
@@ -65,7 +65,7 @@ class Report(NamedTuple):
         return not (bad or self.problems or self.broken or any(suite.files for suite in self.untrusted))
 
 
-def run_suites(picked: Picked, words: Sequence[str], done: Callable[[int, Result], None] | None) -> Report:
+def run_suites(picked: SelectedHooks, words: Sequence[str], done: Callable[[int, Result], None] | None) -> Report:
     """Run the cases with one of these words in their name or their hook's, or all.
 
     `done` is called with each result, and its number, as soon as it is known.

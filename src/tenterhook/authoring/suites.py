@@ -42,14 +42,14 @@ class Suite(NamedTuple):
         return None if standing.runs else f"not trusted: {standing.why}"
 
 
-class Picked(NamedTuple):
+class SelectedHooks(NamedTuple):
     """The hooks to be tested, and problems of those that are broken."""
 
     suites: tuple[Suite, ...]
     broken: tuple[Problem, ...] = ()
 
 
-def pick(catalog: Catalog, names: Sequence[str], directory: str | None = None) -> Picked:
+def pick(catalog: Catalog, names: Sequence[str], directory: str | None = None) -> SelectedHooks:
     """Return the hooks of these names or folders with their cases, or all in force. `directory` contains their cases.
 
     Raises `HookError` for a name that no hook has.
@@ -75,7 +75,7 @@ def pick(catalog: Catalog, names: Sequence[str], directory: str | None = None) -
     chosen = {id(hook): (hook, trust) for hook, trust in hooks}
     alone = len(chosen) == 1
     suites = [_suite(hook, _directory(hook, directory, alone=alone), trust) for hook, trust in chosen.values()]
-    return Picked(tuple(suites), tuple(dict.fromkeys(broken)))
+    return SelectedHooks(tuple(suites), tuple(dict.fromkeys(broken)))
 
 
 def _broken(catalog: Catalog) -> list[Problem]:

@@ -1,6 +1,6 @@
 """Templates for a new hook's folder: a definition, a working script, and cases that pass.
 
-For each event there is an `Occasion`: the field of the payload to check, and a first useful rule.
+For each event there is a `TemplateEvent`: the field of the payload to check, and a first useful rule.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class File(NamedTuple):
     executable: bool = False
 
 
-class Made(NamedTuple):
+class HookFiles(NamedTuple):
     """The files of a hook by their paths in its folder, HOOK.md last; `gaps`: what remains to be done by hand.
 
     `example`: what it looks for, unless that was given.
@@ -49,7 +49,7 @@ class _Subject(NamedTuple):
     spec: EventSpec
     tool: str | None
     pattern: str | None
-    looks_at: Occasion
+    looks_at: TemplateEvent
     calls: Calls | None
     given: str | None = None  # the reason, if one was given
 
@@ -80,7 +80,7 @@ def render(
     tool: str | None = None,
     pattern: str | None = None,
     reason: str | None = None,
-) -> Made:
+) -> HookFiles:
     """Return the folder of a new hook. `reason` is that of its block; without one, there may be a gap to fill.
 
     With a tool and a reason, but no pattern, it refuses every call of that tool.
@@ -104,7 +104,7 @@ def render(
         )
     files["HOOK.md"] = File(_definition(subject, ENTRY_POINTS[language]))
     shown = subject.decides and not subject.reached_is_enough
-    return Made(files, gaps, f"`{looks_at.word}` in {looks_at.what}" if shown else None)
+    return HookFiles(files, gaps, f"`{looks_at.word}` in {looks_at.what}" if shown else None)
 
 
 def _definition(subject: _Subject, entry_point: str) -> str:
@@ -409,7 +409,7 @@ def _toml(value: Any) -> str:
     return tomlkit.string(value).as_string() if isinstance(value, str) else str(value)
 
 
-class Occasion(NamedTuple):
+class TemplateEvent(NamedTuple):
     """A field of an event, a word that a new hook looks for in it, a text with that word, one without, and the reason.
 
     For an observer `found` is what it records, and there is neither a word nor a reason.
@@ -425,77 +425,77 @@ class Occasion(NamedTuple):
 
 # By tool: which field of its input matters.
 _TOOLS = {
-    "Shell": Occasion(
+    "Shell": TemplateEvent(
         ("tool_input", "command"), "the command", "rm -rf build", "rm -rf", "ls build",
         "Remove files by name, not with rm -rf.",
     ),
-    "WriteFile": Occasion(
+    "WriteFile": TemplateEvent(
         ("tool_input", "file_path"), "the path", "config/.env", ".env", "config/app.toml",
         "Leave .env files alone: they contain secrets.",
     ),
-    "Glob": Occasion(
+    "Glob": TemplateEvent(
         ("tool_input", "pattern"), "the pattern", "**/*.pem", ".pem", "**/*.py", "Do not look for private keys.",
     ),
-    "Task": Occasion(
+    "Task": TemplateEvent(
         ("tool_input", "description"), "the description", "Deploy the service", "Deploy", "Review the change",
         "Subagents do not deploy.",
     ),
-    "FetchURL": Occasion(
+    "FetchURL": TemplateEvent(
         ("tool_input", "url"), "the address", "http://example.com/", "http://", "https://example.com/",
         "Fetch over https.",
     ),
-    "SearchWeb": Occasion(
+    "SearchWeb": TemplateEvent(
         ("tool_input", "query"), "the query", "our internal roadmap", "internal", "python argparse",
         "Do not search the web for internal information.",
     ),
-    "": Occasion(("tool_input",), "the whole input", "a secret", "secret", "a plain text", "Secrets stay here."),
+    "": TemplateEvent(("tool_input",), "the whole input", "a secret", "secret", "a plain text", "Secrets stay here."),
 }  # fmt: skip
 _TOOLS |= {"ReadFile": _TOOLS["WriteFile"], "StrReplaceFile": _TOOLS["WriteFile"], "Grep": _TOOLS["Glob"]}
 
 _EVENTS = {
-    "pre-session": Occasion(
+    "pre-session": TemplateEvent(
         ("source",), "how the session starts", "resume", "resume", "startup", "Start a new session here.",
     ),
-    "post-session": Occasion(("exit_reason",), "how the session ended", "user_exit"),
-    "pre-agent-turn": Occasion(
+    "post-session": TemplateEvent(("exit_reason",), "how the session ended", "user_exit"),
+    "pre-agent-turn": TemplateEvent(
         ("prompt",), "the prompt", "Clean up production", "production", "Fix the failing test",
         "Production is managed by people.",
     ),
-    "post-agent-turn": Occasion(("response",), "the answer", "The test passes now."),
-    "pre-agent-turn-stop": Occasion(
+    "post-agent-turn": TemplateEvent(("response",), "the answer", "The test passes now."),
+    "pre-agent-turn-stop": TemplateEvent(
         ("final_message", "content"), "the last message", "Done, with one TODO left.", "TODO", "Done.",
         "There is a TODO left: finish it.",
     ),
-    "post-agent-turn-stop": Occasion(("final_message", "content"), "the last message", "Done."),
-    "post-agent-turn-failure": Occasion(("error_message",), "the error", "rate limited"),
-    "post-tool-call": Occasion(
+    "post-agent-turn-stop": TemplateEvent(("final_message", "content"), "the last message", "Done."),
+    "post-agent-turn-failure": TemplateEvent(("error_message",), "the error", "rate limited"),
+    "post-tool-call": TemplateEvent(
         ("tool_output",), "the output", "WARNING: 3 tests skipped", "WARNING", "12 tests passed",
         "There are warnings in the output: look at them.",
     ),
-    "post-tool-call-failure": Occasion(
+    "post-tool-call-failure": TemplateEvent(
         ("error",), "the error", "Permission denied", "Permission denied", "exit status 1",
         "Do not work around permissions: ask for them.",
     ),
-    "permission-result": Occasion(("decision",), "the answer to the question", "rejected"),
-    "pre-subagent": Occasion(
+    "permission-result": TemplateEvent(("decision",), "the answer to the question", "rejected"),
+    "pre-subagent": TemplateEvent(
         ("task_description",), "the task", "Deploy the service", "Deploy", "Review the change",
         "Subagents do not deploy.",
     ),
-    "post-subagent": Occasion(
+    "post-subagent": TemplateEvent(
         ("response",), "the subagent's answer", "Done, with one TODO left.", "TODO", "Done.",
         "There is a TODO left: finish it.",
     ),
-    "pre-context-compact": Occasion(
+    "pre-context-compact": TemplateEvent(
         ("trigger",), "who wants it", "auto", "auto", "manual", "Compaction is up to the user here.",
     ),
-    "post-context-compact": Occasion(("trigger",), "who wanted it", "manual"),
-    "notification": Occasion(("title",), "the title", "Task completed"),
-    "prompt-queued": Occasion(("prompt",), "the prompt", "And run the tests"),
-    "turn-started": Occasion(("origin_kind",), "where the turn comes from", "user"),
-    "task-started": Occasion(("description",), "the task", "Review the change"),
-    "interrupt": Occasion(("reason",), "the reason", "user"),
-    "session-heartbeat": Occasion(("uptime_ms",), "how long the session has lasted", "60000"),
-    "agent-event": Occasion(("agent_event",), "the agent's own event", "PostToolBatch"),
+    "post-context-compact": TemplateEvent(("trigger",), "who wanted it", "manual"),
+    "notification": TemplateEvent(("title",), "the title", "Task completed"),
+    "prompt-queued": TemplateEvent(("prompt",), "the prompt", "And run the tests"),
+    "turn-started": TemplateEvent(("origin_kind",), "where the turn comes from", "user"),
+    "task-started": TemplateEvent(("description",), "the task", "Review the change"),
+    "interrupt": TemplateEvent(("reason",), "the reason", "user"),
+    "session-heartbeat": TemplateEvent(("uptime_ms",), "how long the session has lasted", "60000"),
+    "agent-event": TemplateEvent(("agent_event",), "the agent's own event", "PostToolBatch"),
 }  # fmt: skip
 
 
@@ -510,7 +510,7 @@ class Calls(NamedTuple):
     other_tool: str | None = None  # of the other one, if it is not `tool`; empty if the matcher finds every tool
 
 
-def occasion(spec: EventSpec, tool: str | None) -> Occasion:
+def occasion(spec: EventSpec, tool: str | None) -> TemplateEvent:
     """Return the occasion of an event; `tool` is the expression of the matcher."""
     return _EVENTS.get(spec.name) or _TOOLS[_canonical(tool_called(tool) or "")]
 

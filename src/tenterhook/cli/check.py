@@ -20,7 +20,7 @@ from .printing import counted, print_json, print_problems
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ..authoring.released_hooks import Outdated
+    from ..authoring.released_hooks import OutdatedHook
     from ..model import Hook
 
 
@@ -46,7 +46,7 @@ def check(paths: tuple[str, ...], as_json: bool, style: str) -> int:
     """
     problems: list[Problem] = []
     hooks: list[Hook] = []
-    outdated: list[Outdated] = []
+    outdated: list[OutdatedHook] = []
     disabled = 0
     named: list[Hook] = []
     if not paths:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ..authoring.expectations import Mismatch
     from ..authoring.results import Report, Result
-    from ..authoring.suites import Picked, Suite
+    from ..authoring.suites import SelectedHooks, Suite
     from ..catalog.catalog import Catalog
 
 _MARKS = {
@@ -139,7 +139,7 @@ def _watch(options: _Options) -> NoReturn:
         click.echo(click.style(f"\n{time.strftime('%H:%M:%S')} changed: {shown}", dim=True), err=True)
 
 
-def _watched(catalog: Catalog, picked: Picked, configs: Sequence[str]) -> list[str]:
+def _watched(catalog: Catalog, picked: SelectedHooks, configs: Sequence[str]) -> list[str]:
     paths = [layer.directory for layer in catalog.layers if layer.name != "managed"]
     paths += [os.path.abspath(config) for config in configs]
     paths += [path for suite in picked.suites for path in (suite.hook.folder, suite.directory) if path]

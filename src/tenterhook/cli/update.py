@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..authoring import folders, released_hooks
-from ..authoring.released_hooks import CHANGED, Outdated
+from ..authoring.released_hooks import CHANGED, OutdatedHook
 from ..basics.display_text import visible
 from ..errors import HookError
 from .loading import catalog_here, json_option, known_name, offered, yes_option
@@ -97,11 +97,11 @@ def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_jso
     return 0
 
 
-def _can_write(each: Outdated) -> bool:
+def _can_write(each: OutdatedHook) -> bool:
     return os.access(os.path.dirname(each.folder), os.W_OK)
 
 
-def _update(each: Outdated, files: dict[str, File]) -> str | None:
+def _update(each: OutdatedHook, files: dict[str, File]) -> str | None:
     """Write the current files, and return where the old folder is kept."""
     try:
         return folders.write(each.folder, files, replace=True)
@@ -109,7 +109,7 @@ def _update(each: Outdated, files: dict[str, File]) -> str | None:
         raise HookError(f"{each.folder} was not updated: {error.strerror}", "make it writable") from None
 
 
-def _print(each: Outdated, *, is_due: bool) -> None:
+def _print(each: OutdatedHook, *, is_due: bool) -> None:
     name = each.built_in.name
     if is_due:
         state = f"written by an earlier version{', and changed' if each.changed else ''}"
@@ -131,12 +131,14 @@ def _print(each: Outdated, *, is_due: bool) -> None:
             print_text(f"  leaves out what you have removed: {', '.join(each.removed)}")
 
 
-def _setting_names(each: Outdated) -> list[str]:
+def _setting_names(each: OutdatedHook) -> list[str]:
     inner = [f"metadata.{name}" for name in each.settings.get("metadata", ())]
     return [*(name for name in each.settings if name != "metadata"), *inner]
 
 
-def _as_json(each: Outdated, *, due: bool, kept: Mapping[str, str | None], needs_trust: bool = False) -> dict[str, Any]:
+def _as_json(
+    each: OutdatedHook, *, due: bool, kept: Mapping[str, str | None], needs_trust: bool = False
+) -> dict[str, Any]:
     return {
         "name": each.built_in.name,
         "folder": each.folder,

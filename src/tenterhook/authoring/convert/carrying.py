@@ -25,7 +25,7 @@ _LONGEST_DESCRIPTION = 1024
 _LONGEST_FILE_NAME = 250
 
 
-class Carried(NamedTuple):
+class ConvertedHook(NamedTuple):
     """A hook as the target has it; a value that is the target's default is None or empty."""
 
     hook: Hook
@@ -50,7 +50,7 @@ class Conversion(NamedTuple):
     """All converted hooks, in the order in which they would run."""
 
     target: Target
-    hooks: tuple[Carried, ...]
+    hooks: tuple[ConvertedHook, ...]
     losses: tuple[Loss, ...]
     notes: tuple[Note, ...]
 
@@ -72,7 +72,7 @@ def convert(hooks: Iterable[Hook], target: Target) -> Conversion:
     )
 
 
-def _carry(hook: Hook, target: Target, findings: Findings) -> Carried | None:
+def _carry(hook: Hook, target: Target, findings: Findings) -> ConvertedHook | None:
     event = event_name(hook, target)
     if event is None:
         why = f"{target.product or target.title} has no such event"
@@ -84,7 +84,7 @@ def _carry(hook: Hook, target: Target, findings: Findings) -> Carried | None:
     _check_characters(hook, findings)
     made = None
     if not findings.left_out:
-        made = Carried(hook, event, None, matchers.carry(hook, target, findings), 0, _async(hook, target))
+        made = ConvertedHook(hook, event, None, matchers.carry(hook, target, findings), 0, _async(hook, target))
         made = _with_command(made, target, findings)
     if made is None or findings.left_out:
         findings.losses[:] = [loss for loss in findings.losses if loss.left_out]
@@ -112,7 +112,7 @@ def _check_characters(hook: Hook, findings: Findings) -> None:
 # ---- what it runs
 
 
-def _with_command(made: Carried, target: Target, findings: Findings) -> Carried | None:
+def _with_command(made: ConvertedHook, target: Target, findings: Findings) -> ConvertedHook | None:
     """Add the command or the script; None if there is no way to write it."""
     hook = made.hook
     command, from_table = hook.command or "", hook.format == "table"
@@ -152,7 +152,7 @@ def _with_command(made: Carried, target: Target, findings: Findings) -> Carried 
     return made
 
 
-def _with_entry_point(made: Carried, folder: str, findings: Findings) -> Carried | None:
+def _with_entry_point(made: ConvertedHook, folder: str, findings: Findings) -> ConvertedHook | None:
     line = commands.entry_line(folder)
     if line is None:
         why = "the folder has no script that could be run"
@@ -186,7 +186,7 @@ def _async(hook: Hook, target: Target) -> bool:
     return "async" in target.keys and (hook.async_ if forced else hook.in_background)
 
 
-def _with_words(made: Carried, target: Target, findings: Findings) -> Carried:
+def _with_words(made: ConvertedHook, target: Target, findings: Findings) -> ConvertedHook:
     """Add name, description and metadata, as far as the target has them."""
     hook, of_target = made.hook, f"hooks of {target.title}"
     derived = derived_naming(hook)
@@ -262,7 +262,7 @@ def _unfit(name: str, target: Target) -> str | None:
 
 # ---- all of them together
 
-_All = list[tuple[Carried, Findings]]
+_All = list[tuple[ConvertedHook, Findings]]
 
 
 def _in_sequence(carried: _All, target: Target) -> _All:
@@ -271,7 +271,7 @@ def _in_sequence(carried: _All, target: Target) -> _All:
         return carried
     waiting = [each.event for each, _ in carried if not each.hook.in_background]
 
-    def is_sequential(each: Carried) -> bool:
+    def is_sequential(each: ConvertedHook) -> bool:
         hook = each.hook
         return not hook.in_parallel and (waiting.count(each.event) > 1 or hook.metadata.get("sequential") is True)
 
@@ -309,7 +309,7 @@ def _with_names(carried: _All, target: Target) -> _All:
     return made
 
 
-def _naming_of(each: Carried) -> Naming:
+def _naming_of(each: ConvertedHook) -> Naming:
     """Return the name and the description of a folder; those of a folder that is copied are its own."""
     if each.copied_from is not None:
         read = folder_format.read(each.copied_from, "user").hook
@@ -320,7 +320,7 @@ def _naming_of(each: Carried) -> Naming:
 
 def _with_priorities(carried: _All) -> _All:
     """Folders run by priority, then by name: where that is another order than before, change the priorities."""
-    last: dict[str, Carried] = {}
+    last: dict[str, ConvertedHook] = {}
     made: _All = []
     for each, findings in carried:
         before = last.get(each.hook.event)

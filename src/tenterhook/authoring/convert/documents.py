@@ -10,7 +10,7 @@ from ...formats.toml_writing import array_table
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .carrying import Carried, Conversion
+    from .carrying import Conversion, ConvertedHook
     from .targets import Target
 
 
@@ -30,24 +30,24 @@ def text_of(conversion: Conversion, *, toml: bool = False) -> str:
     return "\n".join(table for of_event in tables.values() for table in of_event) or "[hooks]\n"
 
 
-def _table_entry(each: Carried, target: Target) -> dict[str, Any]:
+def _table_entry(each: ConvertedHook, target: Target) -> dict[str, Any]:
     matcher = {key: value for key, value in (("tool", each.matchers.tool), ("pattern", each.matchers.pattern)) if value}
     entry = {"name": each.name, "description": each.description, "matcher": matcher, "command": each.command}
     given = {key: value for key, value in entry.items() if value or key == "command"}
     return {**given, **_timeout(each, target), **({"async_": True} if each.async_ else {})}
 
 
-def _array_entry(each: Carried, target: Target) -> dict[str, Any]:
+def _array_entry(each: ConvertedHook, target: Target) -> dict[str, Any]:
     matcher = {"matcher": each.matchers.one} if each.matchers.one else {}
     closed = {"fail_mode": "closed"} if each.fail_closed else {}
     return {"event": each.event, **matcher, "command": each.command, **_timeout(each, target), **closed}
 
 
-def _timeout(each: Carried, target: Target) -> dict[str, Any]:
+def _timeout(each: ConvertedHook, target: Target) -> dict[str, Any]:
     return {"timeout": each.timeout} if each.timeout != target.default * target.per_second else {}
 
 
-def _grouped(hooks: Iterable[Carried], target: Target) -> dict[str, list[dict[str, Any]]]:
+def _grouped(hooks: Iterable[ConvertedHook], target: Target) -> dict[str, list[dict[str, Any]]]:
     """Return the groups of each event; neighbours with the same matcher share one."""
     events: dict[str, list[dict[str, Any]]] = {}
     for each in hooks:

@@ -21,7 +21,7 @@ from .targets import FORMS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .carrying import Carried, Conversion
+    from .carrying import Conversion, ConvertedHook
     from .targets import Target
 
 _ELSEWHERE = "name a place that you may write to"
@@ -117,7 +117,7 @@ def write_folders(conversion: Conversion, directory: str) -> None:
         _write_one(each, os.path.join(directory, each.name or ""))
 
 
-def _write_one(each: Carried, folder: str) -> None:
+def _write_one(each: ConvertedHook, folder: str) -> None:
     body = ""
     if each.copied_from is not None:
         shutil.copytree(each.copied_from, folder, symlinks=True)
@@ -145,13 +145,13 @@ def _write_file(path: str, text: str, mode: int) -> None:
         file.write(text)
 
 
-def _says_the_same(each: Carried, folder: str) -> bool:
+def _says_the_same(each: ConvertedHook, folder: str) -> bool:
     """Return whether the copied HOOK.md defines exactly this hook."""
     read = folder_format.read(folder, "user").hook
     return read is not None and all(getattr(read, key) == value for key, value in _wanted(each).items())
 
 
-def _wanted(each: Carried) -> dict[str, Any]:
+def _wanted(each: ConvertedHook) -> dict[str, Any]:
     return {
         "name": each.name,
         "event": each.hook.event,
@@ -167,7 +167,7 @@ def _wanted(each: Carried) -> dict[str, Any]:
     }
 
 
-def _front_matter(each: Carried) -> str:
+def _front_matter(each: ConvertedHook) -> str:
     """Return the front matter, always with timeout, async and priority: a `hooks.toml` may set other defaults."""
     front: dict[str, Any] = {"name": each.name}
     if each.description:
