@@ -41,7 +41,7 @@ def file(home: Path, project: Path) -> Path:
         rest: dict[str, Any] = {"tool_input": {"command": SECRET}, "action": "run", "expires_in": 60.0}
         digest = content_hash("Shell", rest["tool_input"], "/")
         asked = schemas.RequestGiven(**about, **rest, hash=digest)
-        inbox.open_requests(connection, [inbox.Asked(inbox.Asker(token, "laptop", None), asked)])
+        inbox.open_requests(connection, [inbox.NewRequest(inbox.RequestSource(token, "laptop", None), asked)])
 
     kept.write(fill)
     kept.close()

@@ -21,14 +21,14 @@ TABLES = ("requests", "answers", "grants", "records", "runs", "sessions")
 def ask(connection: Connection, token: int, name: str) -> None:
     about: dict[str, Any] = {"agent": "a", "session_id": name, "work_dir": "/", "tool_name": "Shell"}
     rest: dict[str, Any] = {"tool_input": {}, "action": "run", "hash": content_hash("Shell", {}, "/"), "grant": "g"}
-    asker = inbox.Asker(token, "laptop", None)
+    asker = inbox.RequestSource(token, "laptop", None)
     given = schemas.RequestGiven(id=name, **about, **rest, expires_in=60.0)
-    inbox.open_requests(connection, [inbox.Asked(asker, given)])
+    inbox.open_requests(connection, [inbox.NewRequest(asker, given)])
 
 
 def answer(connection: Connection, name: str) -> None:
     digest = content_hash("Shell", {}, "/")
-    given = inbox.Answered(f"attempt-{name}", name, "anna", "page", True, inbox.SESSION, None, digest)
+    given = inbox.NewAnswer(f"attempt-{name}", name, "anna", "page", True, inbox.SESSION, None, digest)
     assert inbox.answer(connection, given)[0] == "won"
 
 

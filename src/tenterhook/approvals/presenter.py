@@ -112,7 +112,7 @@ def headline(agent: str, call: Call) -> str:
     return one_line(f"{agent or 'An agent'} wants to {call.action}")
 
 
-class Ending(NamedTuple):
+class RequestEnd(NamedTuple):
     """How a request ended, in a few words, and who answered it."""
 
     outcome: str
@@ -129,7 +129,7 @@ def ending(
     scope: str | None = None,
     by: str | None = None,
     machine: str | None = None,
-) -> Ending:
+) -> RequestEnd:
     """Return how a request ended.
 
     For a withdrawn request, `approved` and `via` are the decision made elsewhere and its place, as `machine` reports.
@@ -144,9 +144,9 @@ def ending(
     else:
         outcome = {"open": "waiting", "expired": "expired: nobody answered in time"}.get(state, state)
     if not by:
-        return Ending(outcome, "")
+        return RequestEnd(outcome, "")
     where = ", earlier in this session" if via == "session" else "" if via == "page" else f" ({via})"
-    return Ending(outcome, by + where)
+    return RequestEnd(outcome, by + where)
 
 
 _ENDED_ELSEWHERE = {

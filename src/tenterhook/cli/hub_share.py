@@ -42,7 +42,7 @@ class Check(NamedTuple):
     remedy: str = ""
 
 
-class Way(NamedTuple):
+class ShareMethod(NamedTuple):
     """A way to give the hub an address that a phone can reach."""
 
     name: str
@@ -156,7 +156,7 @@ def check_address(url: str, hub: OwnHub) -> list[Check]:
 # -- the ways
 
 
-def _ways(hub: OwnHub) -> list[Way]:
+def _ways(hub: OwnHub) -> list[ShareMethod]:
     port = urlsplit(hub.listen).port
     return [_tailscale(hub, port), _proxy(hub), _tunnel(hub, port)]
 
@@ -175,7 +175,7 @@ def _start(url: str) -> str:
     return shlex.join(["tenterhook", "hub", "start", *more, "--public-url", url])
 
 
-def _tailscale(hub: OwnHub, port: int | None) -> Way:
+def _tailscale(hub: OwnHub, port: int | None) -> ShareMethod:
     checks, name = [], None
     steps = ["on the phone, install Tailscale and sign in to the same network: https://tailscale.com/download"]
     if shutil.which("tailscale") is None:
@@ -197,7 +197,9 @@ def _tailscale(hub: OwnHub, port: int | None) -> Way:
     if name is None or not _leads_here(url, hub, checks):
         steps.append(f"tailscale serve --bg {port}")
     steps += _restart(url)
-    return Way("tailscale", "Tailscale: a private network of your own devices; nothing is public", checks, steps)
+    return ShareMethod(
+        "tailscale", "Tailscale: a private network of your own devices; nothing is public", checks, steps
+    )
 
 
 def _tailscale_status() -> tuple[str, str | None, str]:
@@ -232,7 +234,7 @@ def _leads_here(url: str, hub: OwnHub, checks: list[Check]) -> bool:
     return leads
 
 
-def _proxy(hub: OwnHub) -> Way:
+def _proxy(hub: OwnHub) -> ShareMethod:
     there = [program for program in ("caddy", "nginx") if shutil.which(program)]
     what = f"{' and '.join(there)} installed here" if there else "neither caddy nor nginx is installed here"
     steps = [
@@ -242,10 +244,12 @@ def _proxy(hub: OwnHub) -> Way:
         *_restart("https://hub.example.org"),
     ]
     checks = [Check(bool(there), what, "" if there else "https://caddyserver.com/docs/install")]
-    return Way("proxy", "A reverse proxy: your own name and certificate; who can reach it is up to you", checks, steps)
+    return ShareMethod(
+        "proxy", "A reverse proxy: your own name and certificate; who can reach it is up to you", checks, steps
+    )
 
 
-def _tunnel(hub: OwnHub, port: int | None) -> Way:
+def _tunnel(hub: OwnHub, port: int | None) -> ShareMethod:
     there = [program for program in ("cloudflared", "ngrok") if shutil.which(program)]
     what = f"{' and '.join(there)} installed here" if there else "neither cloudflared nor ngrok is installed here"
     steps = [
@@ -255,13 +259,15 @@ def _tunnel(hub: OwnHub, port: int | None) -> Way:
     ]
     checks = [Check(bool(there), what, "" if there else "https://ngrok.com/download")]
     title = "A tunnel: a third party relays all traffic, and anyone can reach the sign-in page"
-    return Way("tunnel", title, checks, steps)
+    return ShareMethod("tunnel", title, checks, steps)
 
 
 # -- output
 
 
-def _print_json(hub: OwnHub, address: str | None, checks: list[Check], ways: list[Way], link: _Link | None) -> None:
+def _print_json(
+    hub: OwnHub, address: str | None, checks: list[Check], ways: list[ShareMethod], link: _Link | None
+) -> None:
     print_json(
         {
             "schema": 1,
@@ -277,7 +283,7 @@ def _print_json(hub: OwnHub, address: str | None, checks: list[Check], ways: lis
     )
 
 
-def _print(hub: OwnHub, address: str | None, checks: list[Check], ways: list[Way], link: _Link | None) -> None:
+def _print(hub: OwnHub, address: str | None, checks: list[Check], ways: list[ShareMethod], link: _Link | None) -> None:
     click.echo(f"{click.style('hub', bold=True)} {hub.listen}")
     if address is None:
         what = (

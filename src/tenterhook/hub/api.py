@@ -62,10 +62,10 @@ def health(hub: Here, request: Request) -> dict[str, Any]:
 )
 async def open_request(given: schemas.RequestGiven, caller: Agent, hub: Here) -> PlainJSON:
     """Open a request for the approval of a call."""
-    asker = inbox.Asker(caller.token or 0, caller.name, caller.agent)
+    asker = inbox.RequestSource(caller.token or 0, caller.name, caller.agent)
     try:
         inbox.check_hash(given)
-        row, is_new = await hub.writes.do(inbox.open_requests, inbox.Asked(asker, given))
+        row, is_new = await hub.writes.do(inbox.open_requests, inbox.NewRequest(asker, given))
     except inbox.IdTaken as error:
         raise AccessRefused(409, "id-taken", error.message, error.remedy) from None
     except inbox.WrongHash as error:
@@ -226,7 +226,7 @@ def show_request(request_id: str, _: Person, hub: Here) -> PlainJSON:
 async def answer(request_id: str, given: schemas.AnswerGiven, caller: AnyCaller, hub: Here) -> PlainJSON:
     """Approve or deny; the first valid answer wins."""
     via = given.via if given.via not in (None, *inbox.OWN_WAYS) else "page" if caller.sign_in else "api"
-    answered = inbox.Answered(
+    answered = inbox.NewAnswer(
         *(uuid.uuid4().hex, request_id, caller.name, via, given.approved, given.scope, given.message, given.hash)
     )
     if caller.kind != accounts.PERSON:

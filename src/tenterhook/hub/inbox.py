@@ -31,7 +31,7 @@ _AT_ONCE = 1000  # overdue requests that are ended in one transaction
 _DECIDED_BY = ("terminal", "hook", "rule", "session", "allow", "agent", "nobody", "gone")
 
 
-class Asker(NamedTuple):
+class RequestSource(NamedTuple):
     """Who asks, according to the token: what the agent says about itself does not count."""
 
     token: int
@@ -39,7 +39,7 @@ class Asker(NamedTuple):
     agent: str | None  # None: the token is for every agent of its machine, which says which one asks
 
 
-class Answered(NamedTuple):
+class NewAnswer(NamedTuple):
     """An answer as a person gives it."""
 
     attempt: str  # a unique id: the transaction may be run again after it was committed
@@ -60,10 +60,10 @@ class IdTaken(HookError):
     """Another request has this id."""
 
 
-class Asked(NamedTuple):
+class NewRequest(NamedTuple):
     """A request as an agent opens it."""
 
-    asker: Asker
+    asker: RequestSource
     given: RequestGiven
 
 
@@ -83,7 +83,7 @@ def check_hash(asked: RequestGiven) -> None:
         )
 
 
-def open_requests(connection: Connection, asked: Sequence[Asked]) -> list[tuple[Row, bool] | Exception]:
+def open_requests(connection: Connection, asked: Sequence[NewRequest]) -> list[tuple[Row, bool] | Exception]:
     """Open requests; return each, and whether it is new (an agent may resend it), or IdTaken if the id is another's."""
     now = time.time()
     keys = [_grant_key(each.asker, each.given) for each in asked]
@@ -110,7 +110,7 @@ def open_requests(connection: Connection, asked: Sequence[Asked]) -> list[tuple[
     return [_known(connection, each) if row is None else (row, True) for each, row in zip(asked, rows, strict=True)]
 
 
-def _known(connection: Connection, asked: Asked) -> tuple[Row, bool] | IdTaken:
+def _known(connection: Connection, asked: NewRequest) -> tuple[Row, bool] | IdTaken:
     """Return a request that was sent before."""
     row = found(connection, asked.given.id, asked.asker.token)
     if row is None or row["hash"] != asked.given.hash:
@@ -118,7 +118,7 @@ def _known(connection: Connection, asked: Asked) -> tuple[Row, bool] | IdTaken:
     return row, False
 
 
-def _grant_key(asker: Asker, asked: RequestGiven) -> str | None:
+def _grant_key(asker: RequestSource, asked: RequestGiven) -> str | None:
     """Return the hash of what an approval for the session covers, made from the request itself; None: nothing more.
 
     Only the first word of the agent's `grant` counts: its process. Paths are compared as written and, for a file, as
@@ -133,7 +133,7 @@ def _grant_key(asker: Asker, asked: RequestGiven) -> str | None:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _granted(connection: Connection, asked: Sequence[Asked], keys: Sequence[str | None]) -> list[Row | None]:
+def _granted(connection: Connection, asked: Sequence[NewRequest], keys: Sequence[str | None]) -> list[Row | None]:
     """Return the approval for the session that covers each call, or None."""
     wanted = [place for place, key in enumerate(keys) if key is not None]
     rows = connection.many(
@@ -191,14 +191,14 @@ def _ended(connection: Connection, renewal: Renewal) -> Row | None:
     return found(connection, renewal.request, renewal.token)
 
 
-def answer_each(connection: Connection, given: Sequence[Answered]) -> list[tuple[str, Row | None]]:
+def answer_each(connection: Connection, given: Sequence[NewAnswer]) -> list[tuple[str, Row | None]]:
     """Answer several requests."""
     order = sorted(range(len(given)), key=lambda place: given[place].request)
     outcomes = {place: answer(connection, given[place]) for place in order}
     return [outcomes[place] for place in range(len(given))]
 
 
-def answer(connection: Connection, given: Answered) -> tuple[str, Row | None]:
+def answer(connection: Connection, given: NewAnswer) -> tuple[str, Row | None]:
     """Answer a request; return the outcome (won, late, duplicate, stale, …), and the request.
 
     One statement decides: the answer that updates the row has won. Every answer is recorded.
@@ -227,7 +227,7 @@ def answer(connection: Connection, given: Answered) -> tuple[str, Row | None]:
     return became, row
 
 
-def _lost(row: Row | None, given: Answered) -> str:
+def _lost(row: Row | None, given: NewAnswer) -> str:
     """Return why an answer does not count."""
     if row is None:
         return REFUSED
@@ -303,7 +303,7 @@ _OVERDUE = "select id from requests where state = 'open' and (expires <= ? or le
 WON, LATE, DUPLICATE, STALE, REFUSED = "won", "late", "duplicate", "stale", "refused"
 
 
-def record_answer(connection: Connection, given: Answered, became: str) -> None:
+def record_answer(connection: Connection, given: NewAnswer, became: str) -> None:
     """Record an answer and its outcome, once."""
     connection.run(
         "insert into answers (attempt, request, who, via, approved, scope, message, hash, at, became)"

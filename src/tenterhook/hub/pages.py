@@ -102,7 +102,7 @@ def show_card(request: Request, _: Visitor, request_id: str, whole: bool = False
 @router.post("/requests/{request_id}/answer")
 def answer(request: Request, caller: Visitor, fields: Fields, request_id: str, whole: bool = False) -> Response:
     """Take a person's answer and send the HTML of the request; after a late answer, it names who answered first."""
-    given = inbox.Answered(
+    given = inbox.NewAnswer(
         attempt=secrets.token_hex(16),
         request=request_id,
         who=caller.name,
