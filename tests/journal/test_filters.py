@@ -13,7 +13,7 @@ from support import (
 )
 from tenterhook import cli
 from tenterhook.journal import filters
-from tenterhook.journal.filters import Wanted
+from tenterhook.journal.filters import RecordFilter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,7 +80,7 @@ def test_a_wrong_filter_is_a_wrong_use_of_the_command(project: Path, arguments: 
 
 
 def fits(record: dict[str, Any], **wanted: Any) -> bool:
-    return filters.fits(record, filters.conditions(Wanted(**wanted)))
+    return filters.fits(record, filters.conditions(RecordFilter(**wanted)))
 
 
 def test_a_record_at_hand_fits_by_its_time_and_by_any_of_its_runs() -> None:

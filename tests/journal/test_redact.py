@@ -25,7 +25,7 @@ from journal import journals
 from support import shell_call, tenterhook
 from tenterhook.basics import places
 from tenterhook.journal import redact, retention, segments, writer
-from tenterhook.journal.filters import Wanted
+from tenterhook.journal.filters import RecordFilter
 from tenterhook.journal.follower import Follower
 from tenterhook.journal.index import Index
 from tenterhook.journal.redacted_records import ByRules, ByText
@@ -280,7 +280,7 @@ def test_the_index_is_built_again(place: Path, project: Path) -> None:
     assert not is_anywhere()
     assert [each["session_id"] for each in journals.log_json()] == ["s-[redacted: password]", "s-1"]
     open_index.update()  # one that was open, as of `log --follow`
-    assert [each["session_id"] for _, each in open_index.records(Wanted())] == ["s-[redacted: password]", "s-1"]
+    assert [each["session_id"] for _, each in open_index.records(RecordFilter())] == ["s-[redacted: password]", "s-1"]
     open_index.close()
 
 

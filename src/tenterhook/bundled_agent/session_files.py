@@ -39,7 +39,7 @@ class Exchange(NamedTuple):
     answer: str = ""
 
 
-class Saved(NamedTuple):
+class SavedSession(NamedTuple):
     """A session that can be resumed."""
 
     session_id: str
@@ -138,7 +138,7 @@ def newest(work_dir: str, *, but: str | None = None) -> str | None:
     return next((session_id for session_id, _, _ in _of_directory(work_dir) if session_id != but), None)
 
 
-def sessions(work_dir: str) -> list[Saved]:
+def sessions(work_dir: str) -> list[SavedSession]:
     """Return the sessions of a directory, the last used first."""
     found = []
     for session_id, path, last_used in _of_directory(work_dir):
@@ -181,12 +181,12 @@ def _of_directory(work_dir: str) -> Iterator[tuple[str, str, float]]:
             yield str(first.get("session_id")), path, last_used
 
 
-def summary(session_id: str, work_dir: str, last_used: float, entries: Sequence[dict[str, Any]]) -> Saved:
+def summary(session_id: str, work_dir: str, last_used: float, entries: Sequence[dict[str, Any]]) -> SavedSession:
     """Return the summary of a session. Adjacent requests count as one message."""
     messages = (entry.get("message") for entry in entries if entry["type"] == "message")
     kinds = [message.get("kind") for message in messages if isinstance(message, dict)]
     count = sum(kind == "response" or before == "response" for before, kind in pairwise(["response", *kinds]))
-    return Saved(session_id, work_dir, last_used, count, tuple(_exchanges(entries)))
+    return SavedSession(session_id, work_dir, last_used, count, tuple(_exchanges(entries)))
 
 
 def _exchanges(entries: Iterable[dict[str, Any]]) -> list[Exchange]:
@@ -242,7 +242,7 @@ def _prompts(message: dict[str, Any]) -> list[str]:
 # For display
 
 
-def table(saved: Sequence[Saved], width: int | None) -> list[str]:
+def table(saved: Sequence[SavedSession], width: int | None) -> list[str]:
     """Return a heading and a line for each session, with as much of its first prompt as fits into `width` columns."""
     from ..basics.terminal_layout import table_lines
 
@@ -254,7 +254,7 @@ def table(saved: Sequence[Saved], width: int | None) -> list[str]:
     return lines if width is None else [_fitted(line, width) for line in lines]
 
 
-def resumed(saved: Saved, width: int) -> list[str]:
+def resumed(saved: SavedSession, width: int) -> list[str]:
     """Return the headline and the last exchanges of a session that is resumed."""
     lines = [headline(saved, width)]
     for exchange in saved.exchanges[-_SHOWN:]:
@@ -268,7 +268,7 @@ def resumed(saved: Saved, width: int) -> list[str]:
     return [_fitted(line, width) for line in lines]
 
 
-def headline(saved: Saved, width: int) -> str:
+def headline(saved: SavedSession, width: int) -> str:
     count = f"{saved.messages} {'message' if saved.messages == 1 else 'messages'}"
     prompt = f", last prompt: {_first_line(saved.last_prompt)}" if saved.exchanges else ""
     return _fitted(f"resumed {one_line(saved.session_id)}: {count}{prompt}", width)

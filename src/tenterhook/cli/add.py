@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..catalog.catalog import Catalog
 
 
-class Added(NamedTuple):
+class AddResult(NamedTuple):
     """The result for one hook: `added`, `replaced` (the old folder is at `kept`) or `unchanged`."""
 
     hook: Hook
@@ -150,14 +150,14 @@ def _check(hook: Hook, directory: str, *, force: bool) -> None:
     raise HookError(f"{folder} exists and was changed; nothing was added", remedy)
 
 
-def write(hook: Hook, directory: str, *, copy: bool) -> Added:
+def write(hook: Hook, directory: str, *, copy: bool) -> AddResult:
     """Write a hook into a directory, completely or not at all."""
     folder = os.path.join(directory, hook.name)
     state = state_of(hook, folder)
     if state == (COPIED if copy and hook.guard else CURRENT):
-        return Added(hook, folder, "unchanged")
+        return AddResult(hook, folder, "unchanged")
     kept = folders.write(folder, files(hook, copy=copy), replace=True)
-    return Added(hook, folder, "replaced" if state else "added", kept)
+    return AddResult(hook, folder, "replaced" if state else "added", kept)
 
 
 def _unguarded(root: str) -> list[str]:
@@ -166,7 +166,7 @@ def _unguarded(root: str) -> list[str]:
     return [agent.name for agent in AGENTS.values() if agent.name not in guarded and agent.is_present()]
 
 
-def _as_json(each: Added, *, needs_trust: bool) -> dict[str, object]:
+def _as_json(each: AddResult, *, needs_trust: bool) -> dict[str, object]:
     return {
         "name": each.hook.name,
         "event": each.hook.event,
@@ -177,7 +177,7 @@ def _as_json(each: Added, *, needs_trust: bool) -> dict[str, object]:
     }
 
 
-def _print(each: Added, catalog: Catalog) -> None:
+def _print(each: AddResult, catalog: Catalog) -> None:
     done = {"unchanged": "already added, unchanged"}.get(each.state, each.state)
     print_text(f"{click.style(each.hook.name, bold=True)}  {done}: {short_path(each.folder)}")
     if each.kept:

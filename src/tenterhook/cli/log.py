@@ -31,7 +31,7 @@ from .printing import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ..journal.filters import Wanted
+    from ..journal.filters import RecordFilter
     from ..journal.index import Index
 
 F = TypeVar("F", bound="Callable[..., Any]")
@@ -85,10 +85,10 @@ def log(
     """
     if context.invoked_subcommand is not None:
         return
-    from ..journal.filters import Wanted
+    from ..journal.filters import RecordFilter
 
     canonical = spec_of(event).name if event else None
-    wanted = Wanted(session, canonical, hook, decision, moment_since(since))
+    wanted = RecordFilter(session, canonical, hook, decision, moment_since(since))
     index = opened_index()
     number = 0
     for seen, record in index.records(wanted, last=last or None):
@@ -101,7 +101,7 @@ def log(
         click.echo("nothing recorded" + (" that matches" if any(wanted) else " yet: the next event will be"))
 
 
-def _following(index: Index, wanted: Wanted, number: int) -> Iterator[dict[str, Any]]:
+def _following(index: Index, wanted: RecordFilter, number: int) -> Iterator[dict[str, Any]]:
     while True:
         time.sleep(_POLL)
         index.update()
@@ -119,10 +119,10 @@ def stats(since: str, session: str | None, shadow: bool, as_json: bool) -> None:
     """Show statistics: runs, blocks, questions, failures and times of hooks, and how long they delayed each session."""
     from ..install import sources
     from ..journal import statistics
-    from ..journal.filters import Wanted
+    from ..journal.filters import RecordFilter
 
     index = opened_index()
-    wanted = Wanted(session=session, since=moment_since(since), shadow=shadow)
+    wanted = RecordFilter(session=session, since=moment_since(since), shadow=shadow)
     budgets = {hook.name: hook.budget_ms for hook in sources.here().catalog.hooks if hook.budget_ms is not None}
     hooks = statistics.by_hook(index.runs(wanted), wanted.since, budgets)
     sessions = index.waiting(wanted)

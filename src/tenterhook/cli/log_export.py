@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from ..journal.export import Sink
-    from ..journal.filters import Wanted
+    from ..journal.filters import RecordFilter
     from ..journal.follower import Follower
 
 NOT_ALL = 1
@@ -75,10 +75,10 @@ def export(
     With --follow, spans continue where the last --follow to the same endpoint with the same filters ended, and an
     unreachable collector is retried. Exit status 1 if something was not sent.
     """
-    from ..journal.filters import Wanted
+    from ..journal.filters import RecordFilter
 
     canonical = spec_of(event).name if event else None
-    wanted = Wanted(session, canonical, hook, decision, moment_since(since))
+    wanted = RecordFilter(session, canonical, hook, decision, moment_since(since))
     if format_ == "jsonl":
         if endpoint:
             raise click.UsageError("--endpoint is for --format otlp: add that, or leave --endpoint out")
@@ -91,7 +91,7 @@ def export(
     return _send_spans(wanted, endpoint, chosen if follow else None)
 
 
-def _write_lines(wanted: Wanted, out: str | None, *, follow: bool) -> int:
+def _write_lines(wanted: RecordFilter, out: str | None, *, follow: bool) -> int:
     from ..journal.export import Lines, export
     from ..journal.follower import Follower
 
@@ -123,7 +123,7 @@ def _opened(out: str | None) -> Iterator[BinaryIO]:
         yield stream
 
 
-def _send_spans(wanted: Wanted, endpoint: str | None, followed: dict[str, str | None] | None) -> int:
+def _send_spans(wanted: RecordFilter, endpoint: str | None, followed: dict[str, str | None] | None) -> int:
     from ..basics.redaction import redacted
     from ..journal import export
     from ..journal.follower import Follower
@@ -156,7 +156,7 @@ def _send_spans(wanted: Wanted, endpoint: str | None, followed: dict[str, str | 
 class _Following:
     """Sends new records to a sink until Ctrl-C or SIGTERM; what could not be sent is retried."""
 
-    def __init__(self, follower: Follower, wanted: Wanted, sink: Sink) -> None:
+    def __init__(self, follower: Follower, wanted: RecordFilter, sink: Sink) -> None:
         self._follower = follower
         self._wanted = wanted
         self._sink = sink

@@ -109,10 +109,10 @@ def print_replay(new: LockedPack, old: LockedPack | None, named: NamedPack, days
     import time
 
     from ..authoring.replay import KINDS, Candidate, is_replayed, replay
-    from ..journal.filters import Wanted
+    from ..journal.filters import RecordFilter
     from .log import opened_index
 
-    wanted = Wanted(since=time.time() - days * 86400)
+    wanted = RecordFilter(since=time.time() - days * 86400)
     records = [record for _, record in opened_index().records(wanted) if is_replayed(record)]
     before = _hooks(old, named, layer) if old else ()
     replayed = replay(records, Candidate(hooks=_hooks(new, named, layer), before=before))

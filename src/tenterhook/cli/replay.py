@@ -48,11 +48,11 @@ def replay(
     from ..authoring.replay import Candidate, folder_hooks, is_replayed
     from ..authoring.replay import replay as play
     from ..events import spec_of
-    from ..journal.filters import Wanted
+    from ..journal.filters import RecordFilter
 
     if directory is not None:
         folder_hooks(directory)  # reports what is wrong with it even if there is nothing to replay
-    wanted = Wanted(session=session, event=spec_of(event).name if event else None, since=moment_since(since))
+    wanted = RecordFilter(session=session, event=spec_of(event).name if event else None, since=moment_since(since))
     records = [record for _, record in opened_index().records(wanted) if is_replayed(record)]
     replayed = play(records, Candidate(hook, directory, configs))
     if as_json:

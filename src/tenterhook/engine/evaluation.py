@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..catalog.trust import Trust
     from ..errors import Problem
     from . import background, runner
-    from .sessions import Before, Session
+    from .sessions import EnvFilesBefore, Session
 
 
 class Evaluation:
@@ -125,10 +125,10 @@ class Evaluation:
         output = None if light_json.same(now.tool_output, arrived.tool_output) else now.tool_output
         return verdicts.merge(arrived, self.runs, modified, problems, output)
 
-    def _run(self, reached: Sequence[matching.Reached], *, again: bool = False) -> list[Run]:
+    def _run(self, reached: Sequence[matching.MatchedHook], *, again: bool = False) -> list[Run]:
         """Run hooks; return the runs with a decision or output."""
         runs: list[Run] = []
-        ready: list[matching.Reached] = []
+        ready: list[matching.MatchedHook] = []
         for each in reached:
             run = self._refused(each.hook)
             if run is None and self.blocked:
@@ -304,7 +304,7 @@ class Evaluation:
         except Exception as error:  # noqa: BLE001  # one hook's failure never affects another
             return commands.Prepared(None, f"cannot start: {type(error).__name__}: {error}")
 
-    def _collect(self, before: Before, runs: list[Run | None]) -> None:
+    def _collect(self, before: EnvFilesBefore, runs: list[Run | None]) -> None:
         """Collect variables that pre-session hooks have set; refused ones are noted with the stage's last run."""
         began = [run for run in runs if run is not None and run.failure is not Failure.CANNOT_START]
         notes = self.session.collect(before, {run.hook.source for run in began})
@@ -336,7 +336,7 @@ class Evaluation:
         for run in runs:
             replacing = [run]
             if self.event is not before and _replaces_output(run):
-                replacing = self._run([matching.Reached(run.hook, surely=True)], again=True)
+                replacing = self._run([matching.MatchedHook(run.hook, surely=True)], again=True)
             for each in filter(_replaces_output, replacing):
                 field = OUTPUT_FIELDS[self.event.canonical]
                 self.event = self.event.replace(**{field: each.decision.modified_output})

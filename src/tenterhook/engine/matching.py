@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MOST_PLANS = 1024
 
 
-class Reached(NamedTuple):
+class MatchedHook(NamedTuple):
     """A hook that the event reaches; not `surely` if a search was cut off, or a reading of the name does not match."""
 
     hook: Hook
@@ -31,7 +31,7 @@ class Stage(NamedTuple):
     """Hooks that run in parallel on the same input: one, or several of the array format."""
 
     hooks: tuple[Hook, ...]
-    reached: Sequence[Reached] = ()  # all hooks, if nothing remains to be searched
+    reached: Sequence[MatchedHook] = ()  # all hooks, if nothing remains to be searched
 
 
 class Plan(NamedTuple):
@@ -94,7 +94,7 @@ def _stage(hooks: Sequence[Hook], event: Event) -> Stage:
     matcher = MatcherSearch(event)
     if any(hook.replaced_by or any(matcher.questions(hook)) for hook in hooks):
         return Stage(tuple(hooks))
-    return Stage(tuple(hooks), tuple(Reached(hook, surely=True) for hook in hooks))
+    return Stage(tuple(hooks), tuple(MatchedHook(hook, surely=True) for hook in hooks))
 
 
 def _tool_may_match(hook: Hook, event: Event) -> bool:
@@ -151,12 +151,12 @@ class MatcherSearch:
         self._texts: dict[str, tuple[str, ...]] = {}
         self._found: dict[tuple[str, str, str], bool | None] = {}
 
-    def reached(self, hooks: Iterable[Hook]) -> Sequence[Reached]:
+    def reached(self, hooks: Iterable[Hook]) -> Sequence[MatchedHook]:
         """Return the hooks whose matchers match or were cut off, in order."""
         hooks = list(hooks)
         self._search(hooks)
         verdicts = [(hook, self._matches(hook)) for hook in hooks]
-        return [Reached(hook, verdict is True) for hook, verdict in verdicts if verdict is not False]
+        return [MatchedHook(hook, verdict is True) for hook, verdict in verdicts if verdict is not False]
 
     def _matches(self, hook: Hook) -> bool | None:
         """Return whether a hook's matchers match; None if one is uncertain and no other rules the hook out."""

@@ -141,13 +141,13 @@ class Session:
             return {}
         return found if isinstance(found, dict) else {}
 
-    def before(self, work_dir: str) -> Before:
+    def before(self, work_dir: str) -> EnvFilesBefore:
         """Return the current env files, for `collect`."""
         from ..basics import env_files
 
-        return Before(work_dir, env_files.lines(self.env_file), env_files.lines(env_files.of_project(work_dir)))
+        return EnvFilesBefore(work_dir, env_files.lines(self.env_file), env_files.lines(env_files.of_project(work_dir)))
 
-    def collect(self, before: Before, sources: Collection[str]) -> list[str]:
+    def collect(self, before: EnvFilesBefore, sources: Collection[str]) -> list[str]:
         """Store the variables that hooks defined in these files have set; return a note for each refused line."""
         from ..basics import env_files
 
@@ -207,7 +207,7 @@ class Session:
         return Lock(os.path.join(self.directory, "lock"))
 
 
-class Before(NamedTuple):
+class EnvFilesBefore(NamedTuple):
     """Both env files before a stage of pre-session hooks."""
 
     work_dir: str

@@ -40,7 +40,7 @@ class Template(NamedTuple):
     misplaced: tuple[Misplaced, ...] = ()
 
 
-class Filled(NamedTuple):
+class FilledLine(NamedTuple):
     """A shell line with the values of its variables, and notes about values that are missing or were changed."""
 
     line: str
@@ -49,7 +49,7 @@ class Filled(NamedTuple):
     misplaced: tuple[Misplaced, ...] = ()
 
 
-def fill(command: str, payload: Mapping[str, Any]) -> Filled:
+def fill(command: str, payload: Mapping[str, Any]) -> FilledLine:
     """Return a command with the values of an event's payload."""
     made = template(command)
     variables: dict[str, str] = {}
@@ -65,7 +65,7 @@ def fill(command: str, payload: Mapping[str, Any]) -> Filled:
         if len(text.encode()) > _LONGEST:
             notes.append(f"{{{{{field}}}}} is too long for a command line; read it from the JSON on stdin")
         variables[f"{_VARIABLE}{number}"] = text
-    return Filled(made.line, variables, tuple(notes), made.misplaced)
+    return FilledLine(made.line, variables, tuple(notes), made.misplaced)
 
 
 def _look_up(payload: Mapping[str, Any], field: str) -> Any:

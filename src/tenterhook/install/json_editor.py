@@ -12,9 +12,9 @@ import re
 from ..basics.named_tuples import NamedTuple
 from .text_edits import (
     FILE,
+    BracketedList,
     Edited,
     EditRefused,
-    Listing,
     appended,
     decoded,
     diff_entries,
@@ -142,11 +142,11 @@ class _Document(NamedTuple):
         found: dict[str, list[Any]] = self.value if self.is_flat else self.value.get("hooks", {})
         return found
 
-    def outside(self) -> Listing:
+    def outside(self) -> BracketedList:
         """Return the file as a list whose one item is the object."""
-        return Listing(0, (self.root,) if self.root else (), (), len(self.text), self.comments)
+        return BracketedList(0, (self.root,) if self.root else (), (), len(self.text), self.comments)
 
-    def listing(self, path: tuple[str, ...]) -> Listing:
+    def listing(self, path: tuple[str, ...]) -> BracketedList:
         """Return the items of the array, or the members of the object, at a path of keys."""
         assert self.root is not None
         at = self.root[0]
@@ -167,7 +167,7 @@ class _Document(NamedTuple):
             found.append((json.loads(key[0]), value.start()))
         return found
 
-    def _listing_at(self, at: int) -> Listing:
+    def _listing_at(self, at: int) -> BracketedList:
         return listing_at(self.plain, at, self.comments, _TOKEN)
 
 
@@ -279,7 +279,7 @@ def _rendered(document: _Document, value: object, indent: str, lines: bool) -> s
     return written.replace("\n", newline_of(document.text) + indent)
 
 
-def _put(document: _Document, listing: Listing, render: Callable[[str, bool], str]) -> _Document:
+def _put(document: _Document, listing: BracketedList, render: Callable[[str, bool], str]) -> _Document:
     """Add an item at the end of a list, in the style of the list."""
     text, newline = document.text, newline_of(document.text)
     inside = text[listing.opening : listing.closing]
@@ -326,7 +326,7 @@ def _without_member(document: _Document, path: tuple[str, ...], key: str) -> _Do
     return document.with_text(removed(document.text, listing, keys.index(key)))
 
 
-def _is_bare(document: _Document, listing: Listing) -> bool:
+def _is_bare(document: _Document, listing: BracketedList) -> bool:
     return not document.text[listing.opening : listing.closing].strip()
 
 

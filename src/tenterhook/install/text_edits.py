@@ -37,7 +37,7 @@ class Edited(NamedTuple):
     created: frozenset[str]
 
 
-class Listing(NamedTuple):
+class BracketedList(NamedTuple):
     """A bracketed list inside a text: offsets of its inside, its items, the comma behind each, the file's comments."""
 
     opening: int
@@ -75,7 +75,7 @@ def _same(one: object, other: object) -> bool:
     return json.dumps(one, sort_keys=True, default=repr) == json.dumps(other, sort_keys=True, default=repr)
 
 
-def listing_at(plain: str, at: int, comments: tuple[tuple[int, int], ...], tokens: re.Pattern[str]) -> Listing:
+def listing_at(plain: str, at: int, comments: tuple[tuple[int, int], ...], tokens: re.Pattern[str]) -> BracketedList:
     """Return the list whose bracket is at an offset, in a well-formed text without comments."""
     items: list[tuple[int, int]] = []
     commas: list[int] = []
@@ -99,10 +99,10 @@ def listing_at(plain: str, at: int, comments: tuple[tuple[int, int], ...], token
             depth += 1
     if first is not None:
         items.append((first, last))
-    return Listing(at + 1, tuple(items), tuple(commas), token.start(), comments)
+    return BracketedList(at + 1, tuple(items), tuple(commas), token.start(), comments)
 
 
-def appended(text: str, listing: Listing, item: str, tail: str = "") -> str:
+def appended(text: str, listing: BracketedList, item: str, tail: str = "") -> str:
     """Return the text with an item, with its white space, after the last one of a list and its comments."""
     end = listing.items[-1][1] if listing.items else listing.opening
     behind = listing.commas[-1] + 1 if listing.ends_with_comma else end
@@ -114,7 +114,7 @@ def appended(text: str, listing: Listing, item: str, tail: str = "") -> str:
     return text[:end] + comma + text[end:at] + item + tail + text[at:]
 
 
-def removed(text: str, listing: Listing, index: int) -> str:
+def removed(text: str, listing: BracketedList, index: int) -> str:
     """Return the text without an item of a list, and without the white space and comma of `appended`."""
     start, end = listing.items[index]
     after = text[end:]

@@ -135,7 +135,7 @@ def _into_flow(body: str, node: Any, text: str, newline: str) -> str:
     return text_edits.appended(body, listing, text)
 
 
-def _listing(body: str, node: Any) -> text_edits.Listing:
+def _listing(body: str, node: Any) -> text_edits.BracketedList:
     """Return the entries, commas and comments of a list or mapping in brackets."""
     opening, closing = node.start_mark.index, node.end_mark.index - 1
     spans = [(place.start, place.value.end_mark.index) for place in _entries(node)]
@@ -145,7 +145,7 @@ def _listing(body: str, node: Any) -> text_edits.Listing:
         found = [(match.start(), match.end()) for match in _COMMENT.finditer(body, start, end)]
         comments += found
         commas += [at for at in range(start, end) if body[at] == "," and not any(a <= at < b for a, b in found)]
-    return text_edits.Listing(opening + 1, tuple(spans), tuple(commas), closing, tuple(comments))
+    return text_edits.BracketedList(opening + 1, tuple(spans), tuple(commas), closing, tuple(comments))
 
 
 def _path(root: Any, keys: Sequence[str]) -> list[_Place]:

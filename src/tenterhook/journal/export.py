@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from opentelemetry.sdk.trace import ReadableSpan
 
-    from .filters import Wanted
+    from .filters import RecordFilter
     from .follower import Follower, Position
 
 DEFAULT_ENDPOINT = "http://127.0.0.1:4318"
@@ -49,7 +49,7 @@ class Sink(Protocol):
         """Send the added records. Raises `NotSent` if they did not arrive; the next export sends them again."""
 
 
-def export(follower: Follower, wanted: Wanted, sink: Sink, seen: Callable[[int], None] | None = None) -> None:
+def export(follower: Follower, wanted: RecordFilter, sink: Sink, seen: Callable[[int], None] | None = None) -> None:
     """Send new records that match the filters to a sink; `seen` is called with the size of each line."""
     chosen = conditions(wanted)
     for line in follower.lines():

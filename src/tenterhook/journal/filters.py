@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 _TYPES = ("verdict", "async", "approval")  # the others are about the journal itself
 
 
-class Wanted(NamedTuple):
+class RecordFilter(NamedTuple):
     """The filters of a query; None matches everything."""
 
     session: str | None = None
@@ -70,7 +70,7 @@ class RunColumns(NamedTuple):
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {"=": operator.eq, ">=": operator.ge, "<": operator.lt}
 
 
-def conditions(wanted: Wanted) -> Conditions:
+def conditions(wanted: RecordFilter) -> Conditions:
     """Return the conditions of the filters."""
     words = {"session": wanted.session, "event": wanted.event, "decision": wanted.decision, "by": wanted.by}
     record = [Condition(column, "=", utf8(value)) for column, value in words.items() if value is not None]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..basics import places
 from ..basics.processes import Lock
 from . import segments
-from .filters import Wanted, columns_of, conditions, is_entry, runs_of, utf8
+from .filters import RecordFilter, columns_of, conditions, is_entry, runs_of, utf8
 from .follower import Follower, Position
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class Index:
         self._database.execute("delete from segments where name = ?", (name,))
 
     def records(
-        self, wanted: Wanted, *, last: int | None = None, after: int = 0
+        self, wanted: RecordFilter, *, last: int | None = None, after: int = 0
     ) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield matching records with their numbers, oldest first: the `last` ones, or those `after` a number."""
         where, values = _where(wanted)
@@ -165,7 +165,7 @@ class Index:
         except OSError:
             return None
 
-    def runs(self, wanted: Wanted) -> list[tuple[Any, ...]]:
+    def runs(self, wanted: RecordFilter) -> list[tuple[Any, ...]]:
         """Return (hook, source, event, outcome, meaning, decision, shadow, duration, time, changes, tells) of each run.
 
         Oldest first. `changes`: it modified the input or output; `tells`: it had a message for the model or the user.
@@ -178,7 +178,7 @@ class Index:
         query = f"select {columns} from runs join records on records.id = record where {both} order by runs.time"
         return self._query(query, [*values, *(each.value for each in of_run)])
 
-    def waiting(self, wanted: Wanted) -> list[tuple[str, int, float]]:
+    def waiting(self, wanted: RecordFilter) -> list[tuple[str, int, float]]:
         """Return (session, events, milliseconds waited) of each session, the longest first."""
         where, values = _where(wanted)
         query = (
@@ -209,7 +209,7 @@ def _remove(file: str) -> None:
             pass
 
 
-def _where(wanted: Wanted) -> tuple[str, list[Any]]:
+def _where(wanted: RecordFilter) -> tuple[str, list[Any]]:
     """Return a where clause over `records`, and its values."""
     of_record, of_run = conditions(wanted)
     parts = [f"records.{each.column} {each.comparison} ?" for each in of_record]

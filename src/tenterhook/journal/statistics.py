@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..basics import places
-from .filters import Wanted
+from .filters import RecordFilter
 from .index import Index
 from .records import CANARY
 from .writer import check_writable
@@ -138,7 +138,7 @@ def remarks(hooks: Iterable[Hook]) -> dict[tuple[str, str], str]:
     try:
         index = Index()
         index.update()
-        wanted = Wanted(since=time.time() - _RECENT)
+        wanted = RecordFilter(since=time.time() - _RECENT)
         figures = by_hook(index.runs(wanted), wanted.since, budgets)
         index.close()
     except (OSError, sqlite3.Error):  # unreadable: `log` reports it
