@@ -86,7 +86,7 @@ def render(
     With a tool and a reason, but no pattern, it refuses every call of that tool.
     """
     spec = spec_of(event)
-    looks_at = occasion(spec, tool)
+    looks_at = template_event(spec, tool)
     whole = bool(tool and reason and not pattern)
     subject = _Subject(name, event, spec, tool, pattern, looks_at, calls(spec, tool, pattern, whole=whole), reason)
     script = _script(subject, language)
@@ -510,8 +510,8 @@ class Calls(NamedTuple):
     other_tool: str | None = None  # of the other one, if it is not `tool`; empty if the matcher finds every tool
 
 
-def occasion(spec: EventSpec, tool: str | None) -> TemplateEvent:
-    """Return the occasion of an event; `tool` is the expression of the matcher."""
+def template_event(spec: EventSpec, tool: str | None) -> TemplateEvent:
+    """Return what a template looks at in an event; `tool` is the expression of the matcher."""
     return _EVENTS.get(spec.name) or _TOOLS[_canonical(tool_called(tool) or "")]
 
 
