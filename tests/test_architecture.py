@@ -195,6 +195,13 @@ def test_only_modules_of_agents_name_an_agent(file: Path) -> None:
     assert not found, "ask the agent's module instead"
 
 
+@pytest.mark.parametrize(
+    "file", [each for end in ("sh", "pl") for each in SOURCE.rglob(f"*.{end}") if SOURCE / "agents" not in each.parents]
+)
+def test_no_other_program_names_an_agent(file: Path) -> None:
+    assert not set(re.findall(r"[\w-]+", file.read_text())) & agent_names()
+
+
 @pytest.mark.parametrize("file", sorted((SOURCE / "agents").glob("*.py")), ids=lambda file: file.stem)
 def test_the_module_of_an_agent_is_short(file: Path) -> None:
     is_claudes_json_alone = file.stem in ("claude_code", "droid", "goose", "cursor")
