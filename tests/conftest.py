@@ -33,7 +33,7 @@ settings.load_profile("tenterhook")
 
 # Files and folders that take long: browsers, terminals, whole sessions, every byte of a file, all kinds of an attack.
 SLOW = (
-    *("adapters/test_frameworks", "agents/test_codex_trust"),
+    *("adapters/test_frameworks", "agents/test_codex_settings"),
     *("authoring/convert/test_commands", "authoring/convert/test_round_trips", "authoring/test_sandbox"),
     *("authoring/test_suites", "authoring/test_templates", "authoring/test_worker"),
     *("basics/test_agent_marks", "basics/test_extras_installed"),

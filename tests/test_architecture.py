@@ -199,17 +199,27 @@ def test_only_modules_of_agents_name_an_agent(file: Path) -> None:
     assert not found, "ask the agent's module instead"
 
 
+@pytest.mark.parametrize(
+    "file", [each for end in ("sh", "pl") for each in SOURCE.rglob(f"*.{end}") if SOURCE / "agents" not in each.parents]
+)
+def test_no_other_program_names_an_agent(file: Path) -> None:
+    assert not set(re.findall(r"[\w-]+", file.read_text())) & agent_names()
+
+
+# Modules of agents with the events of Claude Code, and of those that are known from documentation only.
+LIKE_CLAUDE_CODE = ("claude_code", "codex", "qwen", "droid", "goose", "cursor")
+
+
 @pytest.mark.parametrize("file", sorted((SOURCE / "agents").glob("*.py")), ids=lambda file: file.stem)
 def test_the_module_of_an_agent_is_short(file: Path) -> None:
-    is_claudes_json_alone = file.stem in ("claude_code", "droid", "goose", "cursor")
-    limit = 320 if file.stem == "protocol" else 120 if is_claudes_json_alone else 300
+    limit = 320 if file.stem == "protocol" else 120 if file.stem in LIKE_CLAUDE_CODE else 300
     assert len(file.read_text().splitlines()) <= limit
 
 
 def test_an_event_imports_the_module_of_its_own_agent_and_nothing_for_people() -> None:
     loaded = modules_of("import tenterhook.agents; tenterhook.agents.AGENTS['codex'].read_event({}, 'PreToolUse')")
     of_agents = {name.rpartition(".")[2] for name in loaded if name.startswith("tenterhook.agents.")}
-    assert of_agents == {"claude_json", "codex", "protocol", "wire"}
+    assert of_agents == {"claude_json", "codex", "codex_settings", "protocol", "wire"}
     assert not {"re", "json", "typing", "subprocess", "tempfile", "tomllib", "shutil", "hashlib", "pathlib"} & loaded
 
 

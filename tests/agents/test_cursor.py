@@ -64,6 +64,12 @@ def test_only_the_output_of_an_mcp_tool_is_replaced() -> None:
     assert answer("cursor/postToolUse", Verdict("", modified_output="[redacted]")).lost
 
 
+def test_a_tool_of_an_mcp_server_has_a_name_although_the_server_is_not_told() -> None:
+    event = read(DATA / "cursor/preToolUse-mcp.json").event
+    assert (event.tool_name, event.mcp_names) == ("MCP:query", ["mcp:unknown/query"])
+    assert "mcp_names" not in read(DATA / "cursor/preToolUse.json").event.fields
+
+
 def test_a_turn_that_was_aborted_is_no_stop_that_a_gate_could_refuse() -> None:
     event = read(DATA / "cursor/stop-aborted.json").event
     assert event.canonical == "post-agent-turn-failure"

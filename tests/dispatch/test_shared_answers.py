@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dispatch.bridges import ASKS, BEFORE_TOOL, allow, call, does, install, line, named, payload
+from hosts.recorded import DATA
 from support import folder_hook, tenterhook, until, user_hooks
 from tenterhook.dispatch import shared_answers
 
@@ -85,6 +86,33 @@ def test_every_part_of_a_verdict_is_given_to_the_other(home: Path, project: Path
     assert runs() == 1
     asked("claude-code", project)
     assert asked("copilot", project) == alone
+    assert runs() == 1
+
+
+@pytest.mark.parametrize("marked", ["", "\ufeff"], ids=["plain", "with a byte order mark"])
+def test_a_call_in_cursor_which_also_runs_claude_codes_hooks_is_decided_once(
+    home: Path, project: Path, marked: str
+) -> None:
+    """It sends them its own payloads, with its own keys for the session and the directory."""
+    runs = counting(home, project)
+    install("claude-code", "cursor")
+    given = json.loads((DATA / "cursor/preToolUse.json").read_text())
+    given |= {"cwd": "", "workspace_roots": [str(project)]}
+    for host in ("claude-code", "cursor"):
+        native = BEFORE_TOOL[host]
+        assert (does(host, native, call(line(host, native), marked + json.dumps(given))).block or "").strip() == "no"
+    assert runs() == 1
+    [record] = map(json.loads, tenterhook("log", "--json").stdout.splitlines())
+    assert (record["session_id"], record["work_dir"]) == (given["conversation_id"], str(project))
+
+
+def test_a_hook_that_only_one_reading_of_a_tools_name_matches_is_not_skipped(home: Path, project: Path) -> None:
+    """Only Cursor's own module knows that the tool belongs to an MCP server."""
+    runs = counting(home, project, matcher={"tool": "^mcp:"})
+    install("claude-code", "cursor")
+    given = json.loads((DATA / "cursor/preToolUse-mcp.json").read_text()) | {"cwd": str(project)}
+    assert does("claude-code", "PreToolUse", call(line("claude-code", "PreToolUse"), given)).block is None
+    assert does("cursor", "preToolUse", call(line("cursor", "preToolUse"), given)).block
     assert runs() == 1
 
 

@@ -132,6 +132,14 @@ def test_what_a_claude_hook_exports_at_the_start_is_in_the_session(project: Path
     assert engine.session_variables("s") == {"FOUND": "it"}
 
 
+@pytest.mark.parametrize("key", ["session_id", "sessionId", "conversation_id"])
+def test_the_session_is_found_by_the_keys_of_other_programs_that_run_claude_codes_hooks(key: str) -> None:
+    """VS Code and Cursor; Cursor may send its roots instead of a directory."""
+    payload = {"hook_event_name": "Stop", key: "s-1", "cwd": "", "workspace_roots": ["/work"]}
+    event = agent_payloads.read(dialect("claude"), payload)
+    assert (event.session_id, event.work_dir) == ("s-1", "/work")
+
+
 def test_a_plugins_hooks_know_its_folder() -> None:
     hook = Hook("n", "pre-session", "SessionStart", "claude", source="/plugins/it/hooks/hooks.json")
     assert (

@@ -149,7 +149,12 @@ def _summary(seen: Mapping[str, Any]) -> str:
 
 
 def _readme(seen: Mapping[str, Any]) -> str:
-    return _by_agent(seen, _IN_README)
+    return f"{_by_agent(seen, _IN_README)}\n\n{_dates(seen)}"
+
+
+def _dates(seen: Mapping[str, Any]) -> str:
+    first, *_, last = sorted([entry["date"] for entry in seen.values()] * 2)
+    return f"Run on {last}." if first == last else f"Run from {first} to {last}."
 
 
 def _by_agent(seen: Mapping[str, Any], columns: tuple[tuple[str, str, str], ...]) -> str:

@@ -203,7 +203,7 @@ def placed(payload: dict[str, Any], folder: Path | str) -> dict[str, Any]:
     """A payload from a project in this folder."""
     if "sessionContext" in payload:
         return {**payload, "workspaceRoots": [str(folder)]}
-    return {**payload, "cwd": str(folder)}
+    return {**payload, "working_dir" if "working_dir" in payload else "cwd": str(folder)}
 
 
 def read(file: Path, **more: Any) -> Received:

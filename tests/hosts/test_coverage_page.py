@@ -26,6 +26,15 @@ def test_the_tables_are_exactly_what_the_runs_gave(page: Path) -> None:
     assert coverage_tables.with_tables(text, coverage_tables.tables(SEEN)) == text
 
 
+def test_the_readme_says_when_the_agents_were_run() -> None:
+    one, other = (
+        {"date": "2026-11-17", "version": "1.0.0", "events": {}},
+        {"date": "2026-11-18", "version": "1.0.0", "events": {}},
+    )
+    assert coverage_tables.tables({"pi": other})["readme"].endswith("\nRun on 2026-11-18.")
+    assert coverage_tables.tables({"pi": other, "codex": one})["readme"].endswith("Run from 2026-11-17 to 2026-11-18.")
+
+
 def test_the_package_knows_the_versions_of_the_last_runs() -> None:
     assert json.loads(coverage.PROVEN.read_text()) == coverage.proven(SEEN), "python tests/hosts/coverage.py --render"
 

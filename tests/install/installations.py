@@ -90,11 +90,7 @@ def fire(agent: str, event: str, line: str, *, shell: str = "/bin/sh", **options
     payload[session.get(agent, "session_id")] = str(uuid.uuid4())
     if "sessionContext" in payload:  # Cline nests
         payload["sessionContext"]["rootSessionId"] = payload["session_id"]
-    place = options.setdefault("cwd", os.getcwd())
-    if agent in ("openhands", "goose"):
-        payload["working_dir"] = str(place)
-    else:
-        payload = placed(payload, place)
+    payload = placed(payload, options.setdefault("cwd", os.getcwd()))
     arguments = [shell, "sh", "-c", line] if shell.endswith("busybox") else [shell, "-c", line]
     return subprocess.run(arguments, input=json.dumps(payload), capture_output=True, text=True, timeout=60, **options)
 

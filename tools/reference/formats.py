@@ -114,7 +114,10 @@ def _sent() -> Iterator[str]:
     yield "`mcp__server__tool` ([more](hooks.md#tools-of-mcp-servers)). Agents spell them:\n\n"
     spelt: dict[str, list[str]] = {}
     for agent in AGENTS.values():
-        spelling = "tool" if agent.mcp_spelling is None else "{}server{}tool".format(*agent.mcp_spelling)
+        if agent.mcp_prefix is not None or agent.mcp_spelling is None:  # the names do not contain the server
+            spelling = f"{agent.mcp_prefix or ''}tool"
+        else:
+            spelling = "{}server{}tool".format(*agent.mcp_spelling)
         spelt.setdefault(spelling, []).append(agent.title)
     yield table(("the agent's own name", "agents"), ((code(name), ", ".join(names)) for name, names in spelt.items()))
 

@@ -17,6 +17,7 @@ _FIELDS = {
     "summary": "response",
     "context_tokens": "token_count",
 }
+_MCP = "MCP:"  # begins the names of MCP servers' tools, which do not contain the server
 _ALLOWED = '{"permission":"allow"}'
 
 
@@ -47,6 +48,7 @@ class Cursor(protocol.Agent):
         replaces_output=True,
     )
     tools = ("Delete",)
+    mcp_prefix = _MCP
     # according to users, a call is blocked if its hook prints nothing, or an object without `permission`
     no_decision: ClassVar = {
         "preToolUse": _ALLOWED,
@@ -54,12 +56,12 @@ class Cursor(protocol.Agent):
         "beforeSubmitPrompt": '{"continue":true}',
     }
 
+    def mcp_names(self, tool: str, payload: dict[str, Any]) -> list[str]:
+        return [f"mcp:unknown/{tool[len(_MCP) :]}"] if tool.startswith(_MCP) else []
+
     def read_event(self, payload: dict[str, Any], native: str) -> wire.Received:
         meant, renamed = self.events, {_FIELDS.get(key, key): value for key, value in payload.items()}
         renamed["session_id"] = payload.get("conversation_id") or payload.get("session_id")
-        roots = payload.get("workspace_roots")
-        if not payload.get("cwd") and isinstance(roots, list) and roots:
-            renamed["cwd"] = roots[0]
         status, loops = payload.get("status"), payload.get("loop_count")
         if native == "stop" and status in ("aborted", "error"):  # a hook cannot send the agent back here
             meant, renamed["error_type"] = self.variants, status
@@ -70,7 +72,7 @@ class Cursor(protocol.Agent):
         return self.received(wire.read_array(renamed, native, meant), native, payload)
 
     def native_output(self, received: wire.Received, output: Any) -> dict[str, Any] | None:
-        if not (received.event.tool_name or "").startswith("MCP:"):
+        if not (received.event.tool_name or "").startswith(_MCP):
             return None  # Cursor does not replace the output of its own tools
         text = {"content": [{"type": "text", "text": light_json.text(output)}]}
         return output if isinstance(output, dict) else text
@@ -105,7 +107,6 @@ class Cursor(protocol.Agent):
     def install_notes(self, *, in_project: bool) -> Iterator[str]:
         yield from super().install_notes(in_project=in_project)
         yield "not known: whether our answer `allow`, where no hook objects, skips Cursor's own question; try it first"
-        yield "Cursor can also load Claude Code's hooks (third-party hooks): a guard in both would judge a call twice"
 
     modes = ()
     missing_modes: ClassVar = dict.fromkeys(protocol.MODES, protocol.UNPROVEN)

@@ -41,6 +41,8 @@ class OpenHands(protocol.Agent):
     input_keys: ClassVar = {"file_path": "path", "content": "file_text"}
     tools = ("file_editor", "finish", "task_tracker", "think")
 
+    mcp_prefix = ""
+
     def mcp_names(self, tool: str, payload: dict[str, Any]) -> list[str]:
         """Return the name with `unknown` as the server, which the payload does not name."""
         given = payload.get("tool_input")

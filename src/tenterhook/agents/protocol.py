@@ -79,6 +79,7 @@ class Agent:
     tools: ClassVar[tuple[str, ...]] = ()  # those without a counterpart; the others are in `events.TOOL_NAMES`
     # prefix and separator in the names of MCP servers' tools; None: the names do not contain the server
     mcp_spelling: tuple[str, str] | None = MCP_SPELLING
+    mcp_prefix: str | None = None  # of the names, if an agent marks such tools and does not name the server
     env_file: tuple[str, str] | None = None  # the variable that names a file of variables for its tools; its folder
     unattended: tuple[bytes, bytes] | None = None  # the variable and value that tell that the user cannot be asked
 

@@ -69,16 +69,23 @@ def read_array(payload: dict[str, Any], native: str, events: Mapping[str, str]) 
     if native not in events:
         return unknown_event(native, payload)
     fields = {key: value for key, value in payload.items() if key not in _OF_EVENT}
-    return Event(events[native], **_session_and_directory(payload), **fields)
+    return Event(events[native], **session_and_directory(payload), **fields)
 
 
 def unknown_event(native: str, payload: dict[str, Any]) -> Event:
     """Return an `agent-event`, whose hooks are sent the whole payload."""
-    return Event(OTHER, **_session_and_directory(payload), agent_event=native)
+    return Event(OTHER, **session_and_directory(payload), agent_event=native)
 
 
-def _session_and_directory(payload: dict[str, Any]) -> dict[str, Any]:
-    session, cwd = payload.get("session_id") or payload.get("sessionId"), payload.get("cwd")
+def session_and_directory(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the session and the working directory of an event, also by the keys of VS Code and Cursor.
+
+    Those run the hooks in Claude Code's settings with their own payloads.
+    """
+    session = payload.get("session_id") or payload.get("sessionId") or payload.get("conversation_id")
+    roots, cwd = payload.get("workspace_roots"), payload.get("cwd")
+    if not cwd and isinstance(roots, list) and roots:
+        cwd = roots[0]
     return {
         "session_id": session if isinstance(session, str) else "",
         "work_dir": cwd if isinstance(cwd, str) and cwd else ".",

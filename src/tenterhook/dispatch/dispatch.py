@@ -253,7 +253,7 @@ def _payload(sent: bytes) -> dict[str, Any]:
     if len(sent) > _LARGEST_PAYLOAD:
         raise DispatchError("the agent sent more than 256 MiB")
     try:
-        payload = light_json.loads(sent.decode("utf-8", "replace"))
+        payload = light_json.loads(sent.decode("utf-8", "replace").removeprefix("\ufeff"))  # Cursor may write a BOM
     except RecursionError:
         raise UnreadableEvent("it nests too deeply") from None
     except ValueError as error:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 FRESH = 10.0  # seconds for which a verdict is shared
 _MOST = 32  # files, before old ones are removed
 _ABANDONED = 900.0  # seconds after which a file without a verdict is removed
-_OF_CALL = ("tool_use_id", "tool_name", "tool_input", "tool_output", "error")  # the fields that identify a call
+# The fields that identify a call, and determine which hooks match it.
+_OF_CALL = ("tool_use_id", "tool_name", "mcp_names", "tool_input", "tool_output", "error")
 _NOT_SHARED = ("runs", "problems")  # fields of a verdict that only the deciding installation writes to the journal
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from ..agents.claude_json import FAILURE_FIELDS, RESULT_FIELDS, TOOL_FIELDS
+from ..agents.wire import session_and_directory
 from ..basics import light_json
 from ..basics.light_json import prompt_text
 from ..errors import UnknownEvent
@@ -62,11 +63,10 @@ def read(dialect: Dialect, payload: Mapping[str, Any], context: Mapping[str, Any
     if event is None:
         raise UnknownEvent(f"{dialect.format} has an event {native!r} that nothing here corresponds to")
     ours = {name: field for field, name in _fields(dialect, event).items()}
-    cwd, stamp = payload.get("cwd"), payload.get("timestamp")
+    stamp = payload.get("timestamp")
     return Event(
         event,
-        session_id=light_json.text(payload.get("session_id") or ""),
-        work_dir=cwd if isinstance(cwd, str) and cwd else ".",
+        **session_and_directory(payload),
         timestamp=stamp if isinstance(stamp, str) else None,
         context=context,
         **{ours.get(key, key): value for key, value in payload.items() if key not in (*_BASE, *_TAKEN)},

@@ -12,8 +12,11 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..basics import env_policy, places, private_files
+from ..agents import AGENTS
+from ..agents.wire import Reply
+from ..basics import env_policy, light_json, places, private_files
 from ..catalog import project_root
+from . import event_wiring
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -65,7 +68,24 @@ def text(python: str, bridge: str, others: Iterable[str], recorded: Mapping[str,
     found = {"state": places.state(), "machine": _machine(), "python": python, "bridge": bridge}
     for name, value in found.items():
         written = written.replace(f"@{name}@", shlex.quote(value))
+    refusals, passes = _answers()
+    written = written.replace("@refusals@\n", refusals).replace("@passes@\n", passes)
     return written.replace("@others@", " ".join(map(shlex.quote, others))).encode("utf-8", "surrogateescape")
+
+
+def _answers() -> tuple[str, str]:
+    """Return the cases of agents that take any failure for a refusal, without its reason: to refuse, and not to."""
+    refusals = passes = ""
+    for agent in AGENTS.values():
+        if agent.open_status == 1:
+            continue
+        for native, ours in agent.events.items():
+            if event_wiring.closes(ours, closed=True):
+                text = light_json.encode(agent.answer(Reply(ours, native, deny="$message"))).decode()
+                echo = 'echo "{}"'.format(text.replace('"', '\\"'))
+                refusals += f"        closed*:{agent.name}:{native})\n            {echo}\n            exit 0 ;;\n"
+        passes += f"        open:{agent.name}) exit {agent.open_status} ;;\n"
+    return refusals, passes
 
 
 def _machine() -> str:

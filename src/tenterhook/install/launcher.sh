@@ -24,17 +24,12 @@ fail() {
     message="Tenterhook $1: $consequence. $2"
     { echo "$(PATH=/usr/bin:/bin date +%s) $agent $event $ended" >>"$state/bridge.log"; } 2>/dev/null
     case $mode:$agent:$event in
-        closed*:copilot:preToolUse)
-            echo "{\"permissionDecision\": \"deny\", \"permissionDecisionReason\": \"$message\"}"
-            exit 0 ;;
-        closed*:copilot:permissionRequest)
-            echo "{\"behavior\": \"deny\", \"message\": \"$message\"}"
-            exit 0 ;;
+@refusals@
     esac
     echo "$message" >&2
     case $mode:$agent in
         closed*) exit 2 ;;
-        open:copilot) exit 0 ;;  # it takes any other status for a refusal
+@passes@
     esac
     exit 1
 }
