@@ -114,6 +114,8 @@ def _problem(
         repository = Repository(named.source)
         if not repository.has(locked.commit) or not repository.signer(_revision(repository, locked), trusted):
             return f"{locked.commit[:12]} is not signed by a key that is required (or not fetched: --fetch)"
+    if locked.signer and not _is_signed_as_locked(locked):
+        return f"{packs.FILE} names a key by which there is no signature: {locked.signer} ({packs.RELOCK})"
     known = {hook.name for hook in locked.hooks}
     if unknown := sorted({*(named.only or ()), *named.settings} - known):
         return f"{declared.file} names a hook that the pack does not have: {unknown[0]}"
@@ -125,6 +127,15 @@ def _problem(
         if why:
             return f"{hook.name}: {why} (--fetch)"
     return None
+
+
+def _is_signed_as_locked(locked: LockedPack) -> bool:
+    """Whether the key that a lock names has signed the revision; True if that was not fetched here."""
+    words = locked.signer.split()
+    if locked.signer != " ".join(words) or len(words) != 2 or not _is_key(*words) or not locked.commit:
+        return False
+    repository = Repository(locked.source)
+    return not repository.has(locked.commit) or bool(repository.signer(_revision(repository, locked), [locked.signer]))
 
 
 def _revision(repository: Repository, locked: LockedPack) -> Revision:
@@ -148,7 +159,7 @@ def restore(locked: LockedPack, layer: str, signers: Sequence[str] = ()) -> Lock
             message = f"{locked.source} no longer has the locked commit {locked.commit[:12]}: its history was rewritten"
             raise HookError(message, "if intended: tenterhook pack update NAME --to REV; else restore the source")
         found = store.fetched(repository, _revision(repository, locked), layer, signers)
-    if found.hooks != locked.hooks or found.tree != locked.tree:
+    if (found.hooks, found.tree, found.default) != (locked.hooks, locked.tree, locked.default):
         message = f"{locked.source} no longer has what is locked for {locked.rev or 'it'}"
         raise HookError(message, "look at what changed: tenterhook pack diff")
     return found
