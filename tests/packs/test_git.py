@@ -215,9 +215,11 @@ def test_it_works_where_git_uses_only_bare_repositories_that_are_named(pack: Pac
     assert fetched(pack).resolve("v1.0.0").commit
 
 
-@pytest.mark.promise("a hostile repository")
 def test_a_source_that_lacks_objects_has_none_fetched(pack: PackRepository, tmp_path: Path) -> None:
-    """A repository in a clone may be a partial one, whose configuration names the program that fetches the rest."""
+    """A repository in a clone may be a partial one, whose configuration names the program that fetches the rest.
+
+    git itself sees to that, from 2.45.1 on, and where the fixes of CVE-2024-32004 and CVE-2024-32465 were applied.
+    """
     missing = git(pack.path, "rev-parse", "HEAD:hooks/no-deploy/HOOK.md")
     (pack.path / ".git" / "objects" / missing[:2] / missing[2:]).unlink()
     for key, value in {
