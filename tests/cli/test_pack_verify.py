@@ -104,6 +104,22 @@ def test_a_key_in_the_lock_that_has_signed_nothing_is_wrong(
             assert "names a key by which there is no signature" in wrong.stdout
 
 
+def test_a_signed_commit_does_not_stand_for_the_bytes_of_another_one(
+    pack: PackRepository, repository: Path, tmp_path: Path
+) -> None:
+    key = new_key(tmp_path / "key")
+    signed = pack.commit("v1.1.0", key=key)
+    pack.hook("no-deploy", "deploy", reason="other bytes")
+    other = pack.commit("v1.2.0")
+    assert tenterhook("pack", "update", "--project", "--yes").returncode == 0
+    lock = repository / ".agents/hooks.lock"
+    lock.write_text(lock.read_text().replace(other, signed))
+    for more in ((), ("--fetch",)):
+        wrong = tenterhook("pack", "verify", "--project", "--signer", f"{key}.pub", *more)
+        assert wrong.returncode == 1, more
+        assert "another tree" in wrong.stdout or "no longer has what is locked" in wrong.stdout
+
+
 def test_fewer_hooks_by_default_than_the_pack_says_are_wrong(
     pack: PackRepository, repository: Path, home: Path
 ) -> None:

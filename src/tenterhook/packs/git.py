@@ -158,7 +158,7 @@ class Repository:
         raise HookError(f"{self.source} has no {rev or 'commit'}", remedy)
 
     def _revision(self, rev: str, commit: str, tag: str = "") -> Revision:
-        tree = self._ask("rev-parse", "--verify", "--quiet", f"{commit}:{self.below}")
+        tree = self.tree(commit)
         if tree is None or self._ask("cat-file", "-t", tree) != "tree":
             raise HookError(f"{self.source}: {rev or commit[:12]} has no directory {self.below}", "fix what is after #")
         date = self._ask("log", "-1", "--format=%ct", commit) or "0"
@@ -166,6 +166,10 @@ class Repository:
             tagged = re.search(r"^tagger .* (\d+) [+-]\d+$", self._ask("cat-file", "tag", tag) or "", re.MULTILINE)
             date = tagged[1] if tagged else date
         return Revision(rev, commit, tree, tag, max(int(date), int(self._published()[0].get(tag or commit, 0))))
+
+    def tree(self, commit: str) -> str | None:
+        """Return the tree of the pack at a commit; None if there is none."""
+        return self._ask("rev-parse", "--verify", "--quiet", f"{commit}:{self.below}")
 
     def tag_names(self) -> list[str]:
         """Return the names of the tags, the newest version first; v2.0-rc1 is older than v2.0."""
