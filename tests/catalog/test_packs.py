@@ -14,7 +14,7 @@ import pytest
 from packs.repositories import PackRepository
 from support import shell_call
 from tenterhook import Engine
-from tenterhook.catalog import packs, source_trust
+from tenterhook.catalog import loading, packs, source_trust
 from tenterhook.catalog.packs import NamedPack
 from tenterhook.packs import declarations, store
 
@@ -160,6 +160,44 @@ def test_a_lock_that_contradicts_itself_for_one_revision_changes_nothing(
     assert Engine.load(project=project).decide(shell_call("psql prod")).denied, "it is still one that must block"
 
 
+def test_a_lock_that_puts_less_in_force_for_one_revision_changes_nothing(
+    pack: PackRepository, home: Path, project: Path
+) -> None:
+    locked = use(pack, own(home))
+    Engine.load(project=project).decide(shell_call("ls"))
+    nothing = locked._replace(hooks=())
+    for edited in (
+        locked._replace(default=()),
+        locked._replace(before=nothing, shadow_until=time.time() + 1e6),
+    ):
+        (own(home) / "hooks.lock").write_text(packs.lock_text([edited]))
+        for _ in range(2):
+            engine = Engine.load(project=project)
+            assert engine.decide(shell_call("make deploy")).denied
+            assert [problem.code for problem in problems_of(engine)] == ["bad-lock"]
+
+
+@pytest.mark.parametrize(
+    ("hook", "tree"),
+    [
+        ('guard = { digest = "0", event = "before_tool", tool = 5 }', "0" * 40),
+        ('guard = { digest = "0", event = "before_tool", pattern = ["x"] }', "0" * 40),
+        ('guard = { digest = "0", event = "before_tool", closed = "yes" }', "0" * 40),
+        ('".." = { digest = "0", event = "before_tool" }', "0" * 40),
+        ('guard = { digest = "0", event = "before_tool" }', ".."),
+    ],
+)
+def test_a_lock_with_values_of_another_kind_is_broken(project: Path, hook: str, tree: str) -> None:
+    directory = project / ".agents"
+    directory.mkdir(exist_ok=True)
+    (directory / "hooks.toml").write_text('[[packs]]\nsource = "https://example.org/pack"\n')
+    about = f'name = "pack"\nsource = "https://example.org/pack"\nrev = ""\ncommit = ""\ntree = "{tree}"\n'
+    (directory / "hooks.lock").write_text(f"schema = 1\n[[packs]]\n{about}[packs.hooks]\n{hook}\n")
+    engine = Engine.load(project=project)
+    assert [problem.code for problem in problems_of(engine)] == ["bad-lock"]
+    assert not engine.decide(shell_call("ls")).denied
+
+
 def _add_a_file(folder: Path) -> None:
     (folder / "scripts/lib.sh").write_text("exit 0\n")
 
@@ -252,6 +290,29 @@ def test_files_that_change_between_check_and_run_are_found_after_it(
         told = str([(run.why, run.notes) for run in verdict.runs])
         assert ("its files were changed while it ran" in told) == (name != "quiet"), told
         assert (packs.difference(folder(locked, "no-prod"), locked.hooks[1].digest) is None) == (name == "quiet")
+
+
+def test_a_definition_that_is_replaced_after_the_check_is_not_used(
+    pack: PackRepository, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locked = use(pack, own(home))
+    definition = Path(folder(locked, "no-prod"), "HOOK.md")
+    before = definition.read_text()
+    compare = packs.difference
+
+    def replace(directory: str, digest: str) -> str | None:
+        why = compare(directory, digest)
+        if directory == folder(locked, "no-prod"):
+            definition.chmod(0o644)
+            definition.write_text(before.replace("pattern: prod", "pattern: never"))
+        return why
+
+    with monkeypatch.context() as during:
+        during.setattr(packs, "difference", replace)
+        found = loading.load(str(project))
+    (hook,) = (each for each in found.hooks if each.name == "no-prod")
+    assert (hook.pattern, hook.fail_closed) == ("prod", True)
+    assert "changed while they were read" in str(hook.missing)
 
 
 def test_byte_code_outside_of_the_locked_folder_does_not_count(pack: PackRepository, home: Path, project: Path) -> None:

@@ -75,6 +75,19 @@ def test_a_pack_whose_bytes_a_person_cannot_reach_stays_as_it_was_locked(machine
     assert '"deny"' in machine.call(machine.entry(SETTINGS, "PreToolUse"), "make deploy").stdout
 
 
+def test_what_a_person_has_written_about_packs_does_not_count_against_the_lock_of_root(machine: Machine) -> None:
+    put_pack(machine, "/opt/agent-hooks")
+    machine.tenterhook("install", "--managed", "claude-code", "--pack", "/opt/agent-hooks@v1", "--yes")
+    line = machine.entry(SETTINGS, "PreToolUse")
+    assert '"deny"' in machine.call(line, "make deploy").stdout
+    (kept,) = machine.path(f"{HOME}/.local/state/tenterhook/packs").iterdir()
+    stored = json.loads(kept.read_text())
+    stored["packs"][0]["locked"]["hooks"]["no-deploy"]["digest"] = "0" * 64
+    stored["packs"][0]["named"]["only"] = stored["packs"][0]["locked"]["default"] = []
+    machine.write(f"{HOME}/.local/state/tenterhook/packs/{kept.name}", json.dumps(stored), mode=0o600)
+    assert '"deny"' in machine.call(line, "make deploy").stdout
+
+
 def test_a_moved_tag_is_refused_where_a_machine_is_kept_up_to_date_without_a_person(machine: Machine) -> None:
     put_pack(machine, "/opt/agent-hooks")
     command = ("install", "--managed", "claude-code", "--yes", "--pack")
@@ -90,6 +103,28 @@ def test_a_moved_tag_is_refused_where_a_machine_is_kept_up_to_date_without_a_per
     moved = subprocess.run([*git, "rev-parse", "v2"], check=True, capture_output=True, text=True).stdout.strip()
     ended = machine.tenterhook(*command, f"/opt/agent-hooks@{moved}")
     assert not ended.status, ended.said
+
+
+def test_settings_of_git_of_the_person_who_calls_sudo_do_not_count(machine: Machine) -> None:
+    put_pack(machine, "/opt/agent-hooks")
+    for file in (f"{HOME}/.gitconfig", f"{HOME}/.config/git/config"):
+        machine.write(file, '[url "/home/person/other"]\n\tinsteadOf = /opt/agent-hooks\n')
+    command = (PROGRAM, "install", "--managed", "claude-code", "--pack", "/opt/agent-hooks@v1", "--yes")
+    settings = {"GIT_CONFIG_GLOBAL": f"{HOME}/.gitconfig", "XDG_CONFIG_HOME": f"{HOME}/.config"}
+    ended = machine.root(*command, env={"HOME": HOME, **settings})
+    assert not ended.status, ended.said
+
+
+def test_an_earlier_revision_is_returned_to(machine: Machine) -> None:
+    put_pack(machine, "/opt/agent-hooks")
+    command = ("install", "--managed", "claude-code", "--yes", "--pack")
+    for rev in ("v1", "v2", "v1"):
+        ended = machine.tenterhook(*command, f"/opt/agent-hooks@{rev}")
+        assert not ended.status, ended.said
+        assert f'rev = "{rev}"' in machine.path("/etc/agents/hooks/hooks.lock").read_text()
+        (hook,) = json.loads(machine.person(PROGRAM, "list", "--json").stdout)["hooks"]
+        script = machine.path(hook["source"]).parent / "scripts" / "of"
+        assert script.read_text() == rev
 
 
 def test_what_cannot_be_fetched_changes_nothing(machine: Machine) -> None:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from cli.packs_in_use import CASE, DEPLOY
 from packs.repositories import PackRepository
 from support import shell_call, tenterhook, trigger
 from tenterhook import Engine
 from tenterhook.catalog import loading
+from tenterhook.cli import pack_review
+from tenterhook.errors import HookError
 from tenterhook.journal.journal import Journal
+from tenterhook.packs import store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -135,3 +140,14 @@ def test_a_tampered_store_is_not_what_an_update_is_compared_with(
     stored.chmod(0o755)
     stored.write_bytes(script.read_bytes())
     assert "echo newer >&2" in tenterhook("pack", "diff", "agent-hooks").stdout
+
+
+def test_what_is_shown_is_what_is_locked(pack: PackRepository, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A program that puts harmless bytes there while a person looks, and others afterwards, gets no trust."""
+    locked = store.fetch(pack.source, "v1.0.0", "user")
+    script = next((home / ".local/share/tenterhook/packs").glob("*/no-deploy/scripts/run.sh"))
+    script.chmod(0o755)
+    script.write_text("#!/bin/sh\necho harmless\n")
+    with pytest.raises(HookError, match="was changed after it was fetched"):
+        pack_review.show(locked, None, {"no-deploy"}, "user", is_asked=False)
+    assert "harmless" not in capsys.readouterr().out

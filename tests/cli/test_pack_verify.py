@@ -80,3 +80,51 @@ def test_a_locked_commit_that_its_source_no_longer_has_is_told(
     assert wrong.returncode == 1
     assert "no longer has the locked commit" in wrong.stdout
     assert decision() == "deny", "where it is in the store it stays in force"
+
+
+def test_a_key_in_the_lock_that_has_signed_nothing_is_wrong(
+    pack: PackRepository, repository: Path, home: Path, tmp_path: Path
+) -> None:
+    key, stranger = new_key(tmp_path / "key"), new_key(tmp_path / "stranger")
+    keys = [" ".join(each.with_suffix(".pub").read_text().split()[:2]) for each in (key, stranger)]
+    pack.commit("v1.1.0", key=key)
+    tenterhook("trust", "--source", pack.source, "--signer", f"{key}.pub", "--yes")  # v1.0.0 is not signed
+    assert tenterhook("pack", "update", "--project", "--yes").returncode == 0
+    assert tenterhook("untrust", "--source", pack.source, "--yes").returncode == 0
+    assert tenterhook("pack", "verify", "--project").returncode == 0
+    lock = repository / ".agents/hooks.lock"
+    before = lock.read_text()
+    assert keys[0] in before
+    other = other_person(home)
+    for claimed in (keys[1], "Ana", f"ssh-rsa AAAA\\n*\\t{keys[0]}"):
+        lock.write_text(before.replace(keys[0], claimed))
+        for more, given in (((), None), (("--fetch",), None), (("--fetch",), other)):
+            wrong = tenterhook("pack", "verify", "--project", *more, env=given)
+            assert wrong.returncode == 1, (claimed, more)
+            assert "names a key by which there is no signature" in wrong.stdout
+
+
+def test_a_signed_commit_does_not_stand_for_the_bytes_of_another_one(
+    pack: PackRepository, repository: Path, tmp_path: Path
+) -> None:
+    key = new_key(tmp_path / "key")
+    signed = pack.commit("v1.1.0", key=key)
+    pack.hook("no-deploy", "deploy", reason="other bytes")
+    other = pack.commit("v1.2.0")
+    assert tenterhook("pack", "update", "--project", "--yes").returncode == 0
+    lock = repository / ".agents/hooks.lock"
+    lock.write_text(lock.read_text().replace(other, signed))
+    for more in ((), ("--fetch",)):
+        wrong = tenterhook("pack", "verify", "--project", "--signer", f"{key}.pub", *more)
+        assert wrong.returncode == 1, more
+        assert "another tree" in wrong.stdout or "no longer has what is locked" in wrong.stdout
+
+
+def test_fewer_hooks_by_default_than_the_pack_says_are_wrong(
+    pack: PackRepository, repository: Path, home: Path
+) -> None:
+    lock = repository / ".agents/hooks.lock"
+    lock.write_text(lock.read_text().replace("\n[packs.hooks]", "default = []\n\n[packs.hooks]"))
+    assert "default = []" in lock.read_text()
+    wrong = tenterhook("pack", "verify", "--project", "--fetch", env=other_person(home))
+    assert (wrong.returncode, "no longer has what is locked" in wrong.stdout) == (1, True), wrong.stdout

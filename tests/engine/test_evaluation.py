@@ -20,6 +20,7 @@ from support import (
     write_config,
 )
 from tenterhook import Engine, Event, Outcome, Verdict
+from tenterhook.formats import folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -536,3 +537,18 @@ def test_a_shadow_hook_replaces_nothing(home: Path, project: Path) -> None:
     verdict = Engine.load(project).decide(result())
     assert verdict.modified_output is None
     assert verdict.runs[0].decision.modified_output == "key=[1] token=def"
+
+
+@pytest.mark.parametrize("layer", ["managed", "user"])
+@pytest.mark.parametrize("left", [0.3, 0.7])
+def test_a_managed_hook_to_which_others_leave_no_time_blocks(tmp_path: Path, layer: str, left: float) -> None:
+    """Else a user's slow hook that goes before it would have the call pass."""
+    for name, script in (("slow", "sleep 0.5"), ("guard", "sleep 0.5; exit 2")):
+        folder_hook(tmp_path, name, script)
+    slow = folder.read(str(tmp_path / "slow"), "user").hook
+    guard = folder.read(str(tmp_path / "guard"), layer).hook
+    assert slow is not None
+    assert guard is not None
+    engine = Engine((slow._replace(priority=1000), guard))
+    verdict = engine.decide(shell_call("ls"), deadline=time.monotonic() + left)
+    assert verdict.denied == (layer == "managed"), verdict

@@ -191,3 +191,45 @@ def test_hooks_of_git_in_the_source_do_not_run(pack: PackRepository, tmp_path: P
         hook.chmod(0o755)
     fetched(pack)
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_tree_that_contains_itself_many_times_is_refused(pack: PackRepository, tmp_path: Path) -> None:
+    """Twelve levels of ten times the same directory: a few objects, and more directories than any disk holds."""
+    tree = git(pack.path, "hash-object", "-t", "tree", "-w", "/dev/null")
+    for _ in range(12):
+        listed = tmp_path / "listed"
+        listed.write_text("".join(f"040000 tree {tree}\t{name}\n" for name in range(10)))
+        with listed.open() as stdin:
+            made = subprocess.run(
+                ["git", "-C", str(pack.path), "mktree"], stdin=stdin, capture_output=True, text=True, check=True
+            )
+        tree = made.stdout.strip()
+    git(pack.path, "tag", "v6.6.6", git(pack.path, "commit-tree", tree, "-m", "x"))
+    repository = fetched(pack)
+    with pytest.raises(HookError, match="has too many files"):
+        repository.files(repository.resolve("v6.6.6").tree)
+
+
+def test_it_works_where_git_uses_only_bare_repositories_that_are_named(pack: PackRepository, home: Path) -> None:
+    git(home, "config", "--global", "safe.bareRepository", "explicit")
+    assert fetched(pack).resolve("v1.0.0").commit
+
+
+def test_a_source_that_lacks_objects_has_none_fetched(pack: PackRepository, tmp_path: Path) -> None:
+    """A repository in a clone may be a partial one, whose configuration names the program that fetches the rest.
+
+    git itself sees to that, from 2.45.1 on, and where the fixes of CVE-2024-32004 and CVE-2024-32465 were applied.
+    """
+    missing = git(pack.path, "rev-parse", "HEAD:hooks/no-deploy/HOOK.md")
+    (pack.path / ".git" / "objects" / missing[:2] / missing[2:]).unlink()
+    for key, value in {
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "other",
+        "remote.other.promisor": "true",
+        "remote.other.url": "/nowhere",
+        "remote.other.uploadpack": f"touch {tmp_path}/ran;",
+    }.items():
+        git(pack.path, "config", key, value)
+    with pytest.raises(HookError):
+        fetched(pack)
+    assert not (tmp_path / "ran").exists()

@@ -165,6 +165,13 @@ def test_a_pack_that_cannot_be_used_is_a_clear_error(
     assert not [name for name in left if name.startswith(".")]
 
 
+def test_hooks_with_too_many_files_are_refused(pack: PackRepository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "_MOST_FILES", 1)
+    for source in (pack.source, f"{pack.source}/hooks"):
+        with pytest.raises(HookError, match="have more than 1 files"):
+            store.fetch(source, "", "user")
+
+
 @pytest.mark.promise("a hostile repository")
 def test_a_tree_with_a_link_and_a_directory_of_one_name_writes_nothing_outside(
     pack: PackRepository, tmp_path: Path, home: Path

@@ -156,12 +156,14 @@ RELOCK = "restore it from version control, or lock again: tenterhook pack update
 
 def _locked(entry: Mapping[str, Any]) -> LockedPack:
     texts = {key: entry[key] for key in _TEXTS}
-    if not all(isinstance(each, str) for each in texts.values()) or not texts["tree"] or "/" in texts["tree"]:
+    if not all(isinstance(each, str) for each in texts.values()) or not _is_file_name(texts["tree"]):
         raise ValueError(f"the entry of {entry['source']}")
     hooks = []
     for name, hook in entry["hooks"].items():
         known = LockedHook(name, **hook)
-        if not all(isinstance(each, str) for each in known[:3]) or known.event not in BY_NAME or "/" in name:
+        is_valid = all(isinstance(each, str) for each in known[:3]) and isinstance(known.closed, bool)
+        is_valid &= all(isinstance(each, (str, type(None))) for each in (known.tool, known.pattern))
+        if not is_valid or known.event not in BY_NAME or not _is_file_name(name):
             raise ValueError(f"the hook {name}")
         hooks.append(known)
     default = entry.get("default")
@@ -173,6 +175,10 @@ def _locked(entry: Mapping[str, Any]) -> LockedPack:
         before=_locked(entry["before"]) if entry.get("before") else None,
         shadow_until=_seconds(entry.get("shadow_until", 0.0)),
     )
+
+
+def _is_file_name(text: str) -> bool:
+    return text not in ("", ".", "..") and "/" not in text and "\0" not in text
 
 
 def _seconds(given: Any) -> float:
@@ -213,7 +219,7 @@ def read_hooks(
         problems = [Problem("bad-lock", lock, None, None, message, error.remedy)]
     else:
         if wanted and os.path.exists(earlier):
-            problems += _complete(lock, wanted, locked, _kept(earlier)[1])
+            problems += _complete(lock, wanted, locked, _kept(earlier)[1], of_root=layer.name == "managed")
         if keep:
             _keep(earlier, wanted, locked)
     problems += _same_names(file, wanted, locked)
@@ -245,30 +251,55 @@ def read_hooks(
 
 
 def _complete(
-    lock: str, wanted: Sequence[NamedPack], locked: dict[str, LockedPack], kept: Mapping[str, LockedPack]
+    lock: str,
+    wanted: Sequence[NamedPack],
+    locked: dict[str, LockedPack],
+    kept: Mapping[str, LockedPack],
+    *,
+    of_root: bool,
 ) -> list[Problem]:
     """Restore the entries that a lock has lost, or that contradict what it said of the same revision; return problems.
 
-    Only packs that are still named have any.
+    Only packs that are still named have any. In a lock `of_root`, what it says of a hook counts: the account could have
+    written what is kept.
     """
     problems = []
     for pack in wanted:
         found, before = locked.get(pack.source), kept.get(pack.source)
         if before is None or (found and (found.commit, found.tree) != (before.commit, before.tree)):
             continue  # it was not in force, or is at another revision
-        now = {hook.name: hook for hook in found.hooks} if found else {}
-        more = [hook for name, hook in now.items() if name not in {hook.name for hook in before.hooks}]
-        locked[pack.source] = found._replace(hooks=(*before.hooks, *more)) if found else before
-        wrong = [hook for hook in before.hooks if hook.name not in now or now[hook.name].digest != hook.digest]
-        if found is None or wrong:
-            if found is None:
-                message = f"{FILE} no longer has {before.name}, which stays in force"
-            elif wrong[0].name not in now:
-                message = f"{FILE} no longer has the hook {wrong[0].name} of {before.name}, which stays in force"
-            else:
-                message = f"{FILE} has other bytes of {wrong[0].name} for the same revision; those before stay in force"
-            problems.append(Problem("bad-lock", lock, None, None, message, RELOCK))
+        locked[pack.source] = _merged(found, before, of_root=of_root) if found else before
+        if (wrong := _contradiction(found, before, of_root=of_root)) is not None:
+            problems.append(Problem("bad-lock", lock, None, None, f"{FILE} {wrong}", RELOCK))
     return problems
+
+
+def _merged(found: LockedPack, before: LockedPack, *, of_root: bool) -> LockedPack:
+    """Return a pack of a lock with what it said earlier of the same revision, where it differs."""
+    now, then = ({hook.name: hook for hook in each.hooks} for each in (found, before))
+    if of_root:
+        return found._replace(hooks=tuple({**then, **now}.values()))
+    return found._replace(
+        hooks=tuple({**now, **then}.values()),
+        default=before.default,
+        before=before.before if found.before else None,
+        shadow_until=min(found.shadow_until, before.shadow_until),
+    )
+
+
+def _contradiction(found: LockedPack | None, before: LockedPack, *, of_root: bool) -> str | None:
+    """Return what a lock no longer has, or says differently of the same revision; else None."""
+    if found is None:
+        return f"no longer has {before.name}, which stays in force"
+    now = {hook.name: hook.digest for hook in found.hooks}
+    for hook in before.hooks:
+        if hook.name not in now:
+            return f"no longer has the hook {hook.name} of {before.name}, which stays in force"
+        if now[hook.name] != hook.digest and not of_root:
+            return f"has other bytes of {hook.name} for the same revision; those before stay in force"
+    if not of_root and (found.default != before.default or found.shadow_until > before.shadow_until):
+        return f"puts fewer hooks of {before.name} in force for the same revision; those before stay in force"
+    return None
 
 
 def lacking(layer: str, locked: LockedPack) -> list[str]:
@@ -341,8 +372,11 @@ def _read_pack(
             continue
         taken.add(key)
         changes = {"defaults": {}, "override": {"metadata": settings} if isinstance(settings, dict) else {}}
+        definition = private_files.signature(f"{folder}/HOOK.md")
         why = difference(folder, each.digest)
         read = None if why else folder_format.read(folder, layer.name, changes)
+        if read is not None and private_files.signature(f"{folder}/HOOK.md") != definition:
+            read, why = None, "its files were changed while they were read"
         if read is not None:
             problems += read.problems
             if read.hook is not None:
@@ -421,7 +455,7 @@ def _kept(file: str) -> tuple[list[NamedPack], dict[str, LockedPack]]:
         packs = light_json.loads(data.decode())["packs"] if data else []
         wanted = [NamedPack(**each["named"]) for each in packs]
         locked = [_locked(each["locked"]) for each in packs]
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return [], {}
     return wanted, {pack.source: pack for pack in locked}
 

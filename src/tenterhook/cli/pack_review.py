@@ -10,6 +10,7 @@ import click
 
 from ..basics.display_text import one_line, visible
 from ..catalog import fingerprints, packs
+from ..errors import HookError
 from ..formats import folder as folder_format
 from .printing import counted
 from .trust import content_rows, print_pages
@@ -38,13 +39,15 @@ def _rows(new: LockedPack, old: LockedPack | None, names: set[str], layer: str) 
         if earlier and packs.difference(earlier, before[hook.name].digest) is not None:
             earlier = None  # what is in the store is not what was shown
         yield click.style(one_line(hook.name), bold=True) + ("" if old is None else "  changed" if earlier else "  new")
-        yield from _files(f"{store}/{new.tree}/{hook.name}", earlier)
+        yield from _files(f"{store}/{new.tree}/{hook.name}", hook.digest, earlier)
     for name in before.keys() - {hook.name for hook in new.hooks}:
         yield click.style(one_line(name), bold=True) + "  removed"
 
 
-def _files(folder: str, earlier: str | None) -> Iterator[str]:
-    now = fingerprints.of_folder(folder).entries
+def _files(folder: str, digest: str, earlier: str | None) -> Iterator[str]:
+    total, now = fingerprints.of_folder(folder)
+    if total != digest:  # which is what will be trusted
+        raise HookError(f"{folder} was changed after it was fetched", "try again: it is fetched anew")
     is_known = earlier is not None and os.path.isdir(earlier)
     then = {entry.path: entry for entry in fingerprints.of_folder(earlier or "").entries} if is_known else {}
     for entry in now:

@@ -11,7 +11,7 @@ from ..basics.display_text import one_line
 from ..catalog import packs, source_trust
 from ..errors import HookError
 from ..packs import declarations, store
-from ..packs.git import Repository
+from ..packs.git import Repository, Revision
 from .loading import json_option
 from .pack import everywhere, name_of, project_option
 from .printing import print_json
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from ..catalog.packs import LockedPack, NamedPack
     from ..packs.declarations import Declarations
-    from ..packs.git import Revision
 
 
 @click.command("verify", short_help="Check that lock, store and signatures agree.")
@@ -106,14 +105,20 @@ def _problem(
     if locked is None:
         return f"{named.source} is not in {packs.FILE} (tenterhook pack update)"
     trusted = keys or (source_trust.all_sources().get(named.source) or {}).get("signers", ())
+    signer = ""
     if fetches:
-        restore(locked, declared.layer, trusted)
+        signer = restore(locked, declared.layer, trusted).signer
     elif trusted and not locked.commit:
         return f"{locked.source} is not a git repository, so it has no signature (use its repository)"
     elif trusted:
         repository = Repository(named.source)
-        if not repository.has(locked.commit) or not repository.signer(_revision(repository, locked), trusted):
+        signer = repository.signer(_revision(repository, locked), trusted) if repository.has(locked.commit) else ""
+        if not signer:
             return f"{locked.commit[:12]} is not signed by a key that is required (or not fetched: --fetch)"
+    if locked.signer not in ("", signer) and not _is_signed_as_locked(locked):
+        return f"{packs.FILE} names a key by which there is no signature: {locked.signer} ({packs.RELOCK})"
+    if (signer or locked.signer) and Repository(locked.source).tree(locked.commit) not in (None, locked.tree):
+        return f"{packs.FILE} names another tree than that of the signed commit ({packs.RELOCK})"
     known = {hook.name for hook in locked.hooks}
     if unknown := sorted({*(named.only or ()), *named.settings} - known):
         return f"{declared.file} names a hook that the pack does not have: {unknown[0]}"
@@ -125,6 +130,17 @@ def _problem(
         if why:
             return f"{hook.name}: {why} (--fetch)"
     return None
+
+
+def _is_signed_as_locked(locked: LockedPack) -> bool:
+    """Whether the key that a lock names has signed the revision; True if that was not fetched here."""
+    words = locked.signer.split()
+    if locked.signer != " ".join(words) or len(words) != 2 or not _is_key(*words) or not locked.commit:
+        return False
+    repository, keys = Repository(locked.source), [locked.signer]
+    if not repository.has(locked.commit) or repository.signer(Revision(locked.rev, locked.commit, locked.tree), keys):
+        return True
+    return bool(repository.signer(_revision(repository, locked), keys))  # a signature of its tag
 
 
 def _revision(repository: Repository, locked: LockedPack) -> Revision:
@@ -148,7 +164,7 @@ def restore(locked: LockedPack, layer: str, signers: Sequence[str] = ()) -> Lock
             message = f"{locked.source} no longer has the locked commit {locked.commit[:12]}: its history was rewritten"
             raise HookError(message, "if intended: tenterhook pack update NAME --to REV; else restore the source")
         found = store.fetched(repository, _revision(repository, locked), layer, signers)
-    if found.hooks != locked.hooks or found.tree != locked.tree:
+    if (found.hooks, found.tree, found.default) != (locked.hooks, locked.tree, locked.default):
         message = f"{locked.source} no longer has what is locked for {locked.rev or 'it'}"
         raise HookError(message, "look at what changed: tenterhook pack diff")
     return found

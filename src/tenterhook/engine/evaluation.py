@@ -194,7 +194,8 @@ class Evaluation:
             return []
         left = self._time_left()
         if left <= 0:
-            return [Run(hook, failure=Failure.TIMED_OUT, why="no time was left for it") for hook in hooks]
+            why = "no time was left for it"
+            return [Run(_without_time(hook), failure=Failure.TIMED_OUT, why=why) for hook in hooks]
         if hooks[0].function is not None:
             from . import function_hooks
 
@@ -222,8 +223,9 @@ class Evaluation:
                     continue
                 if self.debug is not None:
                     self._say(f"Input: {command.payload.decode('utf-8', 'replace')}")
+                command = command if command.timeout <= left else command._replace(timeout=left)
                 begun.append((number, hook, command, notes))
-                yield command if command.timeout <= left else command._replace(timeout=left)
+                yield command
             if self._meanwhile is not None:
                 meanwhile, self._meanwhile = self._meanwhile, None
                 meanwhile()
@@ -258,6 +260,8 @@ class Evaluation:
             failure, why = Failure.CANNOT_START, refused
         elif code == 1 and decisions.meant_to_block(hook, stderr):
             notes = (*notes, "it exited with 1: only exit 2 blocks")
+        if failure is Failure.TIMED_OUT and command.timeout < hook.timeout:
+            hook = _without_time(hook)
         if dropped_stdout:
             notes = (*notes, f"{dropped_stdout} bytes of stdout were dropped")
         if dropped_stderr:
@@ -379,6 +383,11 @@ def _replaces_output(run: Run) -> bool:
 
 def _not_started(run: Run, why: str | None) -> Run:
     return run._replace(background=False, failure=Failure.CANNOT_START, why=why)
+
+
+def _without_time(hook: Hook) -> Hook:
+    """Return a hook whose time other hooks have used up: a managed one blocks, since users could have it happen."""
+    return hook._replace(fail_closed=True) if hook.layer == "managed" else hook
 
 
 def _deduplicated(hooks: Sequence[Hook]) -> Sequence[Hook | None]:

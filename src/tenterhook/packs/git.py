@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 LARGEST = 200 * 1024 * 1024  # bytes of a source's history
+_LARGEST_LISTING = 32 * 1024 * 1024  # bytes of a revision's list of files: a small tree may be in another many times
 _LONGEST = 300  # seconds
 _SAFE = (
     *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.attributesFile=/dev/null"),
@@ -88,7 +89,7 @@ class Repository:
     def fetch(self) -> None:
         """Fetch every branch and tag. Raises `HookError` if that fails, or if the source is too large."""
         if shutil.which("git") is None:
-            raise HookError("git is not installed", "install git: packs are fetched with it")
+            raise _without_git()
         places.make_private(os.path.dirname(self._directory))
         if not os.path.isdir(f"{self._directory}/objects"):
             self._git("init", "--quiet", "--bare", self._directory, at=False)
@@ -156,7 +157,7 @@ class Repository:
         raise HookError(f"{self.source} has no {rev or 'commit'}", remedy)
 
     def _revision(self, rev: str, commit: str, tag: str = "") -> Revision:
-        tree = self._ask("rev-parse", "--verify", "--quiet", f"{commit}:{self.below}")
+        tree = self.tree(commit)
         if tree is None or self._ask("cat-file", "-t", tree) != "tree":
             raise HookError(f"{self.source}: {rev or commit[:12]} has no directory {self.below}", "fix what is after #")
         date = self._ask("log", "-1", "--format=%ct", commit) or "0"
@@ -164,6 +165,10 @@ class Repository:
             tagged = re.search(r"^tagger .* (\d+) [+-]\d+$", self._ask("cat-file", "tag", tag) or "", re.MULTILINE)
             date = tagged[1] if tagged else date
         return Revision(rev, commit, tree, tag, max(int(date), int(self._published()[0].get(tag or commit, 0))))
+
+    def tree(self, commit: str) -> str | None:
+        """Return the tree of the pack at a commit; None if there is none."""
+        return self._ask("rev-parse", "--verify", "--quiet", f"{commit}:{self.below}")
 
     def tag_names(self) -> list[str]:
         """Return the names of the tags, the newest version first; v2.0-rc1 is older than v2.0."""
@@ -186,14 +191,25 @@ class Repository:
         return self._ask("merge-base", "--is-ancestor", older, newer) is not None
 
     def files(self, tree: str) -> list[Entry]:
-        """Return every file of a tree or commit."""
-        output = self._git("ls-tree", "-r", "-z", "-l", "--full-tree", tree)
+        """Return every file of a tree or commit. Raises `HookError` if there are too many."""
+        command = self._command("ls-tree", "-r", "-t", "-z", "-l", "--full-tree", tree)  # -t: trees without files too
+        with subprocess.Popen(  # git, on a repository of ours
+            command, env=_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ) as process:
+            assert process.stdout is not None
+            output = process.stdout.read(_LARGEST_LISTING + 1)
+            if len(output) > _LARGEST_LISTING:
+                process.kill()
+                raise HookError(f"{self.source} has too many files", "keep hooks in a repository of their own")
+        if process.returncode != 0:
+            raise HookError(f"the files of {self.source} cannot be listed", "remove the cache of packs and try again")
         entries = []
         for row in output.split(b"\0"):
             about, tab, path = row.partition(b"\t")
             if tab:
-                mode, _, object_id, size = about.decode().split()
-                entries.append(Entry(os.fsdecode(path), mode, object_id, int(size) if size != "-" else 0))
+                mode, kind, object_id, size = about.decode().split()
+                if kind != "tree":
+                    entries.append(Entry(os.fsdecode(path), mode, object_id, int(size) if size != "-" else 0))
         return entries
 
     def contents(self, entries: Sequence[Entry]) -> Iterator[bytes]:
@@ -226,17 +242,24 @@ class Repository:
         return found[1] if found else ""
 
     def _command(self, *arguments: str, at: bool = True) -> list[str]:
-        return ["git", *_SAFE, *(("-C", self._directory) if at else ()), *arguments]
+        # named explicitly, since `safe.bareRepository` may forbid to use one that is only found
+        there = ("-C", self._directory, "--git-dir=.") if at else ()
+        return ["git", *_SAFE, *there, *arguments]
 
     def _git(self, *arguments: str, given: bytes = b"", at: bool = True) -> bytes:
-        ended = subprocess.run(  # git, on a repository of ours
-            self._command(*arguments, at=at),
-            env=_environment(),
-            input=given,
-            capture_output=True,
-            timeout=_LONGEST,
-            check=False,
-        )
+        try:
+            ended = subprocess.run(  # git, on a repository of ours
+                self._command(*arguments, at=at),
+                env=_environment(),
+                input=given,
+                capture_output=True,
+                timeout=_LONGEST,
+                check=False,
+            )
+        except FileNotFoundError:
+            raise _without_git() from None
+        except subprocess.TimeoutExpired:
+            raise HookError(f"git {arguments[0]} took longer than {_LONGEST} seconds", "try again later") from None
         if ended.returncode != 0:
             why = ended.stderr.decode("utf-8", "replace").strip()
             raise HookError(f"git {arguments[0]}: {why}", "remove the cache of packs and try again")
@@ -248,6 +271,10 @@ class Repository:
             return self._git(*arguments).decode("utf-8", "replace").strip()
         except HookError:
             return None
+
+
+def _without_git() -> HookError:
+    return HookError("git is not installed", "install git: packs are fetched with it")
 
 
 class _SizeWatch:
@@ -288,4 +315,7 @@ def _environment() -> dict[str, str]:
     """Return the caller's environment without variables that make git use another repository or run programs."""
     kept = ("GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_PROXY_SSL_CAINFO", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
     given = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in kept}
+    if places.is_managed():  # under `sudo`, the settings could be the invoking user's
+        given = {name: value for name, value in given.items() if name not in ("GIT_CONFIG_GLOBAL", "XDG_CONFIG_HOME")}
+        given["HOME"] = places.home()
     return {**given, **_NO_QUESTIONS, **_LIMITS}

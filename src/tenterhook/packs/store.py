@@ -18,11 +18,12 @@ from ..formats import folder as folder_format
 from .git import Entry, Repository, Revision, check_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
 PACK_FILE = "pack.toml"
 _KEYS = ("name", "description", "requires", "hooks")
 _LARGEST = 16 * 1024 * 1024  # bytes of one pack's hooks
+_MOST_FILES = 10_000  # of one pack's hooks
 _READ_ONLY = 0o555
 _LINK, _SUBMODULE, _EXECUTABLE = "120000", "160000", "100755"
 
@@ -90,7 +91,7 @@ def _read_revision(repository: Repository, tree: str) -> list[SourceFile]:
             _refuse_link(repository.source, entry.path)
         if is_wanted:
             wanted.append(entry)
-    _refuse_large(repository.source, sum(entry.size for entry in wanted))
+    _refuse_large(repository.source, [entry.size for entry in wanted])
     return [
         SourceFile(entry.path, data, entry.mode == _LINK, entry.mode == _EXECUTABLE)
         for entry, data in zip(wanted, repository.contents(wanted), strict=True)
@@ -108,7 +109,7 @@ def _read_folder(source: str) -> Iterable[SourceFile]:
     for path in paths:
         if path not in wanted and os.path.islink(f"{source}/{path}"):
             _refuse_link(source, path)
-    _refuse_large(source, sum(os.lstat(f"{source}/{path}").st_size for path in wanted))
+    _refuse_large(source, [os.lstat(f"{source}/{path}").st_size for path in wanted])
     for path in wanted:
         full = f"{source}/{path}"
         if os.path.islink(full):
@@ -132,19 +133,23 @@ def _refuse_link(source: str, path: str) -> None:
         )
 
 
-def _refuse_large(source: str, size: int) -> None:
-    if size > _LARGEST:
+def _refuse_large(source: str, sizes: Sequence[int]) -> None:
+    if len(sizes) > _MOST_FILES:
+        raise HookError(f"the hooks of {source} have more than {_MOST_FILES} files", "keep data outside the hooks")
+    if sum(sizes) > _LARGEST:
         raise HookError(f"the hooks of {source} are larger than {_LARGEST >> 20} MiB", "keep data outside the hooks")
 
 
-def _hook_folders(paths: Iterable[str]) -> list[str]:
+def _hook_folders(paths: Iterable[str]) -> dict[str, None]:
     """Return the folders with a HOOK.md, at the top of a pack or in its directory `hooks`."""
     folders = [os.path.dirname(path) for path in paths if os.path.basename(path) == "HOOK.md"]
-    return [each for each in folders if each and (os.path.dirname(each) in ("", "hooks"))]
+    return dict.fromkeys(each for each in folders if each and (os.path.dirname(each) in ("", "hooks")))
 
 
-def _is_below(path: str, folders: Iterable[str]) -> bool:
-    return any(path.startswith(f"{folder}/") for folder in folders)
+def _is_below(path: str, folders: Container[str]) -> bool:
+    """Whether a path is in one of the folders, which are at the top or in `hooks`."""
+    first, *rest = path.split("/", 2)
+    return (bool(rest) and first in folders) or (len(rest) > 1 and f"{first}/{rest[0]}" in folders)
 
 
 def _stored(source: str, revision: Revision, files: list[SourceFile], layer: str) -> LockedPack:
