@@ -22,7 +22,7 @@ def test_the_tests_run_on_each_python_on_linux_and_macos() -> None:
 
 def test_nothing_is_published_before_all_tests_have_passed_and_the_wheel_is_attested() -> None:
     found = jobs("release.yml")
-    assert found["test"]["uses"] == "./.github/workflows/test.yml"
+    assert found["test"]["uses"] == "$/.github/workflows/test.yml"
     waits, todo = set[str](), ["publish"]
     while todo:
         needs = found[todo.pop()].get("needs", [])
