@@ -1,4 +1,4 @@
-"""A session of the bundled agent, offline: guards refuse, you answer a question, a stop gate sends the agent back.
+"""A session of the bundled agent, offline: guards refuse, you answer a question, a stop hook sends the agent back.
 
 The model's answers are below. Nothing leaves this machine, and nothing is written outside a temporary directory.
 Without a terminal the demo answers the question itself. The exit status is 0 only if all went as the script expects.

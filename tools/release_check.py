@@ -5,6 +5,7 @@ python -m tools.release_check [STEP...]    all steps, or some of them
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import re
@@ -16,7 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tenterhook import __version__
+from tenterhook.authoring import released_hooks
 
+from . import released_hooks as released
 from .smoke import ROOT
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 BIN = Path(sys.executable).parent
 DIST = ROOT / "dist"
 SBOM = ROOT / "build" / f"tenterhook-{__version__}.cdx.json"
+_UNTIL_BLOCK = 120.0  # seconds from the start of pip install to the first blocked command
 _OFFLINE = ("ConnectionError", "Max retries exceeded", "Failed to resolve")
 
 
@@ -43,6 +47,15 @@ def changelog() -> str:
     if title.split()[:1] != [__version__] or not text.strip():
         raise Failed(f"the newest section of CHANGELOG.md is {title!r}, the version is {__version__}")
     return f"has a section for {__version__}"
+
+
+def built_in_hooks() -> str:
+    """Check that later versions will recognise the built-in hooks of this one, to update them."""
+    table = copy.deepcopy(released_hooks.table())
+    released.add(table, released.shipped("HEAD"))
+    if table != released_hooks.table():
+        raise Failed("the table of released hooks lacks those of HEAD: python -m tools.released_hooks HEAD")
+    return f"{len(table)} hooks in the table by which they are updated"
 
 
 def lock() -> str:
@@ -79,9 +92,13 @@ def twine() -> str:
 
 
 def wheel_check() -> str:
-    """Install the built wheel on every Python of this machine."""
+    """Install the built wheel on every Python of this machine; the first blocked command must not take long."""
     [wheel] = DIST.glob("*.whl")
-    return _call("python", "-m", "tools.wheel_check", str(wheel)).strip().splitlines()[-1]
+    said = _call("python", "-m", "tools.wheel_check", str(wheel)).strip()
+    slowest = max(map(float, re.findall(r"a blocked command after ([\d.]+) s", said)))
+    if slowest > _UNTIL_BLOCK:
+        raise Failed(f"from pip install to the first blocked command: {slowest} s")
+    return f"{said.splitlines()[-1]}; from pip install to a blocked command {slowest} s at most"
 
 
 def sbom() -> str:
@@ -127,6 +144,7 @@ def docs() -> str:
 
 STEPS: dict[str, Callable[[], str]] = {
     "changelog": changelog,
+    "hooks": built_in_hooks,
     "lock": lock,
     "workflows": workflows,
     "dist": dist,

@@ -1,4 +1,4 @@
-"""Tenterhook runs a person's hooks at every step of a coding agent's life: any hook format, any agent."""
+"""Tenterhook runs a person's hooks at every step of a coding agent's session: any hook format, any agent."""
 
 from __future__ import annotations
 

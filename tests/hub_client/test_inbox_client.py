@@ -303,7 +303,7 @@ def test_without_tls_nothing_is_sent_to_another_machine_unless_it_is_confirmed(t
         url = f"http://127.0.0.2:{other.getsockname()[1]}"
         with terminal("sign-in", url, "--token-file", os.fspath(file)) as child:
             child.expect_exact("others on the network can read")
-            child.expect_exact("all the same? [y/N]")
+            child.expect_exact("anyway? [y/N]")
             child.sendline("")
             assert ends(child) == 1
         with pytest.raises(TimeoutError):

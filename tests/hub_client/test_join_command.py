@@ -102,7 +102,7 @@ def test_without_tls_no_token_is_sent_to_another_machine_unless_it_is_confirmed(
         words = ["-m", "tenterhook", "hub", "join", url, "--token-file", f"{tmp_path}/token"]
         child: pexpect.spawn[str] = pexpect.spawn(sys.executable, words, encoding="utf-8", timeout=30, use_poll=True)
         child.expect_exact("others on the network can read the requests")
-        child.expect_exact("all the same? [y/N]")
+        child.expect_exact("anyway? [y/N]")
         child.sendline("")
         child.expect(pexpect.EOF)
         child.close()

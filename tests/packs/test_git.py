@@ -133,7 +133,7 @@ def test_a_key_that_the_person_has_revoked_in_git_does_not_count(
 )
 def test_a_source_that_git_would_take_for_something_else_is_refused(source: str, tmp_path: Path) -> None:
     """A source of packs that a repository names is never an option of git, a remote helper or a path inside it."""
-    with pytest.raises(HookError, match="is no git URL and no absolute path") as raised:
+    with pytest.raises(HookError, match="is neither a git URL nor an absolute path") as raised:
         Repository(source.format(tmp_path)).fetch()
     assert raised.value.remedy
     assert not (tmp_path / "ran").exists()

@@ -1,11 +1,13 @@
-"""The picture of the demo: of today's demo, and one that a page can show."""
+"""The picture of the demo, of today's demo, and one that a page can show; and the recordings, of today's guard."""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from xml.etree import ElementTree
 
+from support import tenterhook
 from tools.moving_picture import Line, Piece, drawn
 
 ROOT = Path(__file__).parent.parent.parent
@@ -25,6 +27,14 @@ def test_the_picture_shows_the_demo_as_it_is_now() -> None:
     assert (len(scenes), len(said)) == (4, 9)
     assert missing == ["Then I will not deploy it."], "make picture"  # it is answered with yes
     assert shown.endswith("tenterhook setup")
+
+
+def test_the_recordings_show_what_the_guard_says_now(home: Path, project: Path) -> None:
+    tenterhook("add", "block-dangerous-commands")
+    command = json.dumps({"command": "rm -rf ~/projects"})
+    ended = tenterhook("trigger", "pre-tool-call", "--tool", "Shell", "--input", command, "--json")
+    reason = json.loads(ended.stdout)["reason"].replace(str(home), "/home/anna")
+    assert reason in words((PICTURE.parent / "kimi-code.svg").read_text()), "make recordings"  # Claude Code shortens it
 
 
 def test_a_page_can_show_it_without_asking_anybody_else() -> None:

@@ -165,7 +165,7 @@ def _checked(found: Any, where: str) -> list[dict[str, Any]]:
         raise HookError(f"{where}: not a list of answers", "begin each answer with a hyphen")
     for number, answer in enumerate(found, 1):
         if not isinstance(answer, dict) or not set(answer) <= ANSWER_KEYS:
-            raise HookError(f"{where}: answer {number} is none", f"its keys are {', '.join(sorted(ANSWER_KEYS))}")
+            raise HookError(f"{where}: answer {number} is not valid", f"its keys are {', '.join(sorted(ANSWER_KEYS))}")
         for key, (is_right, form) in _FORMS.items():
             if key in answer and not is_right(answer[key]):
                 raise HookError(f"{where}: {key} of answer {number} is {answer[key]!r}", f"write it as {form}")

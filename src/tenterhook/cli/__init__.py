@@ -88,7 +88,7 @@ class _Commands(Group):
 @click.version_option(__version__, prog_name="tenterhook")
 @click.pass_context
 def tenterhook(context: click.Context) -> int | None:
-    """Run your hooks at every step of a coding agent's life: any hook format, any agent.
+    """Run your hooks at every step of a coding agent's session: any hook format, any agent.
 
     Without a command, it prints the status: the agents found here, guarded or not, the hooks in force, the next step.
     """

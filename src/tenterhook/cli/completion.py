@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def completion(context: click.Context, shell: str) -> None:
     """Print the completion script for SHELL: commands and options, hooks, events, agents and sessions.
 
-    Pressing Tab runs no hook and writes nothing. Bash must be 4.4 or newer. Install it once, where the shell looks:
+    Pressing Tab runs no hook and writes nothing. Bash must be 4.4 or newer. Install it once, where the shell finds it:
 
     \b
     bash  mkdir -p ~/.local/share/bash-completion/completions

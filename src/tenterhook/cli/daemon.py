@@ -24,7 +24,7 @@ RUNS = "the daemon is running in the background; stop it with: tenterhook daemon
 def daemon() -> None:
     """Run a background process that has everything loaded: hooks answer about three times as fast.
 
-    It answers the events of this account's agents over a socket in the state directory, and listens on no network.
+    It answers the events of this account's agents over a socket in the state directory, not over the network.
     Without it, or if it does not answer, each event is answered by a process of its own, with the same result.
     The inbox for approvals is a separate program: `tenterhook hub`.
 

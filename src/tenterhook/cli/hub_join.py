@@ -55,7 +55,7 @@ def join(url: str, token_file: Any, name: str | None, yes: bool) -> int:
     joined = membership.Membership(address, _token(token_file, address, machine), machine, ca_file or None)
     if joined.is_exposed:
         click.echo(_EXPOSED, err=True)
-        if not yes and not click.confirm("Send the token all the same?", default=False, err=True):
+        if not yes and not click.confirm("Send the token anyway?", default=False, err=True):
             return 1
     joined = joined._replace(name=_check(joined))
     if name not in (None, joined.name):

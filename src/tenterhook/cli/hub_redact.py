@@ -66,7 +66,7 @@ def redact(
     if counts.rules:
         click.echo(f"also in {count_of(counts.rules, 'rule')}: edit on the Rules page", err=True)
     if any(counts[:3]) and not dry_run:
-        click.echo("revoke or change the secret all the same: it was readable until now", err=True)
+        click.echo("revoke or change the secret anyway: it was readable until now", err=True)
     if kept.kind == "postgresql" and not dry_run:
         click.echo("PostgreSQL keeps old rows in its files until VACUUM FULL, and in its WAL and backups", err=True)
     return 0

@@ -82,7 +82,7 @@ def list_requests(everything: bool, as_json: bool) -> int:
 @click.option("--session", is_flag=True, help="Also allow the same call for the rest of the session.")
 @yes_option
 def approve(request_id: str, session: bool, yes: bool) -> int:
-    """Let a call run. Shows it and asks, unless --yes is given.
+    """Approve a call: it then runs. Shows the call and asks, unless --yes is given.
 
     Exit status 1 if it no longer waits for an answer; it then prints who answered.
     """
@@ -94,7 +94,7 @@ def approve(request_id: str, session: bool, yes: bool) -> int:
 @click.option("--message", metavar="TEXT", help="A message for the model, which then continues.")
 @yes_option
 def deny(request_id: str, message: str | None, yes: bool) -> int:
-    """Refuse a call. Shows it and asks, unless --yes is given.
+    """Deny a call: it does not run. Shows the call and asks, unless --yes is given.
 
     Exit status 1 if it no longer waits for an answer; it then prints who answered.
     """
@@ -173,7 +173,7 @@ def sign_in(url: str, token_file: Any, yes: bool) -> int:
     address = membership.checked_url(url)
     if membership.Membership(address, "", "").is_exposed:
         click.echo(_EXPOSED, err=True)
-        if not yes and not click.confirm("Send what you sign in with all the same?", default=False, err=True):
+        if not yes and not click.confirm("Send your password or token anyway?", default=False, err=True):
             return 1
     if token_file is not None:
         person = inbox_client.with_token(address, _token(token_file.read()))

@@ -65,7 +65,9 @@ def read_key(text: str) -> str:
             with open(text, encoding="utf-8") as file:
                 text = file.read()
         except (OSError, UnicodeDecodeError) as error:
-            raise HookError(f"{text} is no SSH public key and no file with one: {error}", "name a .pub file") from None
+            raise HookError(
+                f"{text} is neither an SSH public key nor a file with one: {error}", "name a .pub file"
+            ) from None
     lines = [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
     if len(lines) != 1 or len(lines[0]) < 2 or not _is_key(*lines[0][:2]):
         what = "more than one line" if len(lines) > 1 else "no SSH public key"

@@ -68,7 +68,7 @@ def check_source(source: str) -> None:
     """Raise `HookError` for a source that is no URL and no absolute path: it could be an option of git."""
     if not re.match(r"/|[a-z][a-z0-9+.-]*://[^-]|[^-/:][^/:]*:", source) or re.search(r"[\x00-\x1f\x7f]", source):
         remedy = "name a git URL, or a folder that exists; in hooks.toml by its absolute path"
-        raise HookError(f"{source!r} is no git URL and no absolute path", remedy)
+        raise HookError(f"{source!r} is neither a git URL nor an absolute path", remedy)
     if re.match(r"[a-z+]+://[^/@]*:[^/@]+@", source):
         raise HookError(
             f"{re.sub('//[^/@]*@', '//…@', source)} has a password in it, which hooks.toml and hooks.lock would show",
@@ -125,7 +125,7 @@ class Repository:
         self._note_published()
 
     def _note_published(self) -> None:
-        """Store of every tag and branch that is new since when it can have been published: dates can be forged."""
+        """Store when each new tag and branch can have been published at the earliest, because dates can be forged."""
         known, last = self._published()
         found = self._git("for-each-ref", "--format=%(objectname)").decode().split()
         places.replace_file(
