@@ -186,7 +186,7 @@ class Agents:
 
 async def measure(hub: Hub, load: Load, answers: int) -> Measured:
     """Answer one request after another; each is replaced by a new one, so that the load stays the same."""
-    made = await hub.call(hub.person, "POST", "/tokens", {"name": "build"})
+    made = await hub.call(hub.person, "POST", "/tokens", {"name": f"build, {load}"})
     agents = Agents(hub, made["token"])
     pages = [await hub.listen(hub.person) for _ in range(load.pages)]
     try:
@@ -219,7 +219,7 @@ def table(measured: Sequence[Measured]) -> str:
     return tables.lined_up([headings, *lines], range(1, 5))
 
 
-async def _measure_all(hub: Hub, loads: Sequence[Load], answers: int) -> list[Measured]:
+async def measure_all(hub: Hub, loads: Sequence[Load], answers: int) -> list[Measured]:
     return [await measure(hub, load, answers) for load in loads]
 
 
@@ -228,7 +228,7 @@ def main() -> int:
     loads = (Load(0, 0), Load(options.requests, options.pages))
     with running() as hub:
         before = hub.mebibytes
-        measured = asyncio.run(_measure_all(hub, loads, options.answers))
+        measured = asyncio.run(measure_all(hub, loads, options.answers))
     effort = f"{options.answers} answers each; the hub's memory was {before:.0f} MiB before the load"
     text = f"{table(measured)}\n\n{tables.machine()}; {effort}"
     if options.write:

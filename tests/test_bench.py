@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
 import time
@@ -11,7 +12,7 @@ from random import Random
 
 import pytest
 
-from bench import check, instructions, packages, peers, tables
+from bench import check, hub, instructions, packages, peers, tables
 from bench.check import Figures
 from bench.comparing import Comparison
 from bench.instructions import Program
@@ -195,3 +196,11 @@ def test_nobody_waits_for_one_who_gave_up() -> None:
         until(lambda: "a" in laps._ready)
         laps.give_up()
         waiting.result(timeout=30)
+
+
+@pytest.mark.slow
+def test_the_hubs_benchmark_measures_each_load_with_one_hub() -> None:
+    with hub.running() as running:
+        loads = (hub.Load(0, 0), hub.Load(20, 2))
+        measured = asyncio.run(hub.measure_all(running, loads, answers=2))
+    assert [(one.load, len(one.took)) for one in measured] == [(load, 2) for load in loads]

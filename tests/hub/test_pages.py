@@ -16,8 +16,6 @@ from hub.hubs import WORK_DIR, name_of, opened
 from tenterhook.approvals.requests import content_hash
 
 if TYPE_CHECKING:
-    import httpx
-
     from hub.hubs import Hub
 
 
@@ -100,3 +98,28 @@ def test_a_record_of_no_time_that_exists_breaks_no_page(small_hub: Hub, signed_i
     deliver(agent, [line(1, "strange", run("guard", took=when), time=when, waited_ms=when)])
     for path in ("/", "/sessions", f"/sessions/{name_of(agent)}/strange", "/hooks"):
         assert signed_in.get(path).status_code == 200, path
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/sessions/machine/session?after="),
+        ("POST", "/rules/{}/remove"),
+        ("POST", "/tokens/{}/revoke"),
+        ("POST", "/webhooks/{}/remove"),
+    ],
+)
+def test_a_number_that_no_database_can_store_is_not_found(signed_in: httpx.Client, method: str, path: str) -> None:
+    for number in ("9" * 25, "-1"):
+        wanted = path.format(number) if "{}" in path else path + number
+        response = signed_in.request(method, wanted)
+        assert (response.status_code, "Not found" in response.text) == (404, True), wanted
+
+
+def test_a_program_that_answers_as_a_page_does_is_not_called_one(small_hub: Hub) -> None:
+    asked = opened(small_hub.agent(), "make program")
+    assert small_hub.admin is not None
+    token = {"authorization": f"Bearer {small_hub.person_file['token']}"}
+    form = {"approved": "yes", "hash": asked["hash"]}
+    assert httpx.post(f"{small_hub.url}/requests/{asked['id']}/answer", data=form, headers=token).status_code == 200
+    assert small_hub.admin.get(f"/requests/{asked['id']}").json()["answer"]["via"] == "api"

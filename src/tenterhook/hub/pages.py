@@ -23,6 +23,7 @@ from . import (
 from .access import AccessRefused, hub_of
 from .page_auth import ContentRoute, Fields, PageRoute, Visitor, not_found
 from .rendering import page
+from .schemas import Number
 
 if TYPE_CHECKING:
     from ..journal.statistics import HookFigures
@@ -106,7 +107,7 @@ def answer(request: Request, caller: Visitor, fields: Fields, request_id: str, w
         attempt=secrets.token_hex(16),
         request=request_id,
         who=caller.name,
-        via="page",
+        via="page" if caller.sign_in is not None else "api",
         approved=_approved(fields),
         scope=inbox.SESSION if fields.get("scope") == inbox.SESSION else inbox.ONCE,
         message=fields.get("message", "").strip()[:2000] or None,
@@ -138,7 +139,7 @@ def show_sessions(request: Request, caller: Visitor) -> Response:
 
 
 @router.get("/sessions/{machine}/{session:path}")
-def show_timeline(request: Request, caller: Visitor, machine: str, session: str, after: int = 0) -> Response:
+def show_timeline(request: Request, caller: Visitor, machine: str, session: str, after: Number = 0) -> Response:
     """Show the timeline of a session."""
     rows = hub_of(request).database.read(
         lambda connection: records.timeline(connection, machine, session, after, _MAX_RECORDS + 1)

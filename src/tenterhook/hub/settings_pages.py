@@ -14,6 +14,7 @@ from .access import Principal, hub_of
 from .page_auth import ContentRoute, Fields, VisitingAdmin, Visitor, not_found, redirect
 from .rendering import page
 from .request_html import capitalized
+from .schemas import Number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +47,7 @@ def add_rule(request: Request, caller: VisitingAdmin, fields: Fields) -> Respons
 
 
 @router.post("/rules/{number}/remove")
-def remove_rule(request: Request, caller: VisitingAdmin, number: int) -> Response:
+def remove_rule(request: Request, caller: VisitingAdmin, number: Number) -> Response:
     """Remove a rule."""
     if not hub_of(request).database.write(lambda connection: rules.remove(connection, number)):
         raise not_found("rule")
@@ -104,7 +105,7 @@ def add_token(request: Request, caller: VisitingAdmin, fields: Fields) -> Respon
 
 
 @router.post("/tokens/{number}/revoke")
-def revoke_token(request: Request, caller: VisitingAdmin, number: int) -> Response:
+def revoke_token(request: Request, caller: VisitingAdmin, number: Number) -> Response:
     """Revoke a token."""
     if not hub_of(request).database.write(lambda connection: accounts.revoke(connection, number)):
         raise not_found("token")
@@ -119,7 +120,7 @@ def add_webhook(request: Request, caller: VisitingAdmin, fields: Fields) -> Resp
 
 
 @router.post("/webhooks/{number}/remove")
-def remove_webhook(request: Request, caller: VisitingAdmin, number: int) -> Response:
+def remove_webhook(request: Request, caller: VisitingAdmin, number: Number) -> Response:
     """Remove a webhook."""
     if not hub_of(request).database.write(lambda connection: webhooks.remove(connection, number)):
         raise not_found("webhook")
