@@ -7,8 +7,9 @@ command that yields dangers; `RULES` describes each, and the table in docs/built
 from __future__ import annotations
 
 from ..basics import lazy_re as re
+from ..shell import reader
 from ..shell.effects import effects
-from ..shell.programs import SHELLS, Find, arguments, git_options, has, program, resolved, value_of
+from ..shell.programs import SHELLS, Find, arguments, git_options, has, inner, program, resolved, value_of
 from ..shell.syntax import PATTERNS, STAR, UNKNOWN, UNKNOWNS, decoded
 from ..shell.words import pattern_matches
 from . import danger_table
@@ -229,6 +230,8 @@ def _of_paths(command: ShellCommand, places: ProjectPlaces) -> Found:
     changed = effects(command)
     if len(changed) > MOST_PATHS:
         yield "unreadable", ASK, "it names too many paths to check them all"
+    sources: list[str] = []
+    starts_later = False
     for effect in changed[:MOST_PATHS]:
         path = places.resolve(command, effect.path)
         if path is None:
@@ -237,16 +240,28 @@ def _of_paths(command: ShellCommand, places: ProjectPlaces) -> Found:
         if device:
             yield "disk", DENY, f"it {_CHANGES[effect.kind]} {device}"
             continue
-        yield from _of_known_file(command, effect, path, places)
+        of_file = list(_of_known_file(command, effect, path, places))
+        starts_later |= any(rule == "persistence" for rule, _, _ in of_file)
+        yield from of_file
         match effect.kind:
             case "delete" if command.name not in ("find", "git"):  # those have their own rules
                 yield from _deleted(command, effect, path, places)
+                for source, target in places.moved:
+                    if effect.recursive and is_below(target, path):
+                        yield from _deleted(command, effect, source, places)
             case "move":
+                sources.append(path)
                 yield from _moved(effect, path, places)
             case "write":
+                places.moved += [(source, path) for source in sources][: _MOST_MOVED - len(places.moved)]
                 yield from _written(command, effect, path, places)
             case "mode":
                 yield from _mode_changed(command, effect, path, places)
+    if starts_later and not places.is_written_later:
+        yield from _started_later(command, places)
+
+
+_MOST_MOVED = 50  # moves of a line that are remembered
 
 
 def _device(path: str, kind: str) -> str | None:
@@ -325,6 +340,17 @@ def _of_known_file(command: ShellCommand, effect: PathEffect, path: str, places:
             yield "system-files", ASK, f"it changes {shown}, a setting of the system"
         elif matches(_LOGS, candidate) and command.name not in _MAKING and not _appends(command, effect.path):
             yield "traces", DENY, f"it wipes {shown}"
+
+
+def _started_later(command: ShellCommand, places: ProjectPlaces) -> Found:
+    """Yield what is refused in the text that a command writes to a file which runs automatically."""
+    text = "\n".join(command.words[1:]) if command.name in ("echo", "printf") else command.stdin or ""
+    if len(text) > danger_table.LONGEST:
+        return
+    places.is_written_later = True
+    for written in reader.read(text, places.directory, {"HOME": places.home}).commands:
+        yield from (each for each in _of_command(written, places) if each[1] == DENY)
+    places.is_written_later = False
 
 
 _MAKING = ("touch", "mkdir")  # they do not change existing files
@@ -515,7 +541,8 @@ def _finds_generated(words: list[str]) -> bool:
     """Whether a `find` only finds what builds generate."""
     if all(matches(GENERATED, start.strip("./")) for start in Find(words).starts):
         return True
-    names = [words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-name", "-iname", "-path")]
+    named = [at for at, word in enumerate(words[:-1]) if word in ("-name", "-iname", "-path")]
+    names = [words[at + 1] for at in named if words[at - 1] not in ("!", "-not")]
     return bool(names) and all(map(_is_generated_name, names))
 
 
@@ -527,7 +554,8 @@ def _is_generated_name(name: str) -> bool:
 @_for("find")
 def _find(command: ShellCommand, places: ProjectPlaces) -> Found:
     find = Find(command.words)
-    run = [(program(words[0]), words) for words in find.commands if words]
+    wrapped = [each.value for words in find.commands for each in inner(words, None) if each.kind == "words"]
+    run = [(program(words[0]), words) for words in (*find.commands, *wrapped) if words]
     deletes = find.deletes or any(
         name in _DELETING
         or (name in SHELLS and any(re.search(r"\b(?:rm|shred|unlink)\b", word) for word in words))

@@ -86,6 +86,8 @@ class ProjectPlaces:
         self._real: dict[str, str] = {}  # the real path of each directory
         self.shown: dict[tuple[str, ...], str] = {}  # commands with a backslash, as written
         self.finds: list[list[str]] = []  # the words of each `find`, which may feed `xargs rm`
+        self.moved: list[tuple[str, str]] = []  # the paths that the line moves, from and to
+        self.is_written_later = False  # the commands are text that the line writes to a file which runs it later
         self.root = project_root(self.directory, self.home)
         self.roots = tuple(dict.fromkeys((self.root, self.directory, *further)))
         self._ordinary = () if is_below(self.home, self.root) else (self.root + "/",)

@@ -53,6 +53,10 @@ PLACES = (
         r"Keychains(?:/.*)?|kwalletd/.*|\.claude/\.credentials\.json|\.codex/auth\.json|opencode/auth\.json|\.?netlify/config\.json",
     ),
     ("credentials", r"\.(?:gemini|qwen)/oauth_creds\.json|tenterhook/(?:hub\.json|hub/person\.json|hub/hub\.db)"),
+    (
+        "credentials",
+        r"\.mozilla(?:/firefox(?:/[^/]+)?)?|\.config/(?:google-chrome|chromium|BraveSoftware|vivaldi)(?:/[^/]+)?",
+    ),
     ("credentials", r"Login Data|Cookies|Web Data|key[34]\.db|logins\.json|cookies\.sqlite|signons\.sqlite"),
     (
         "credentials",

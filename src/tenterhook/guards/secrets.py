@@ -112,6 +112,11 @@ _SENDS_IN_CODE = (
     r"|Net::(?:HTTP|FTP|SMTP)|HTTP::Tiny|LWP|https?['\"]\)|\.(?:request|post)\(|curl_\w+|fsockopen|open-uri|URI\.open"
     r"|(?:get|open|contents)\W{1,3}https?://|boto3|WebClient|Invoke-(?:Rest|Web)"
 )
+# What .NET reads or sends: `[IO.File]::ReadAllText("…")`, `$client.UploadFile("https://…", "…")`
+_DOTNET_FILE = (
+    r"(?i)(ReadAll\w+|ReadLines|Open(?:Read|Text)|Upload(?:File|Data)\w*)"
+    r"\((?:[^()\n]{1,300},)?[\s\\\"']*([^\s\"'()]{1,300})"
+)
 _MEMORY = r"(?i)\blsass|comsvcs|(?:ssh|gpg)-agent|\bhklm\\*(?:sam|security|system)\b|ntds\.dit"
 _DUMPERS = frozenset("procdump procdump64 rundll32 reg gcore nanodump ntdsutil esentutl out-minidump gdb".split())
 _SENDING_TOOL = r"(?i)upload|send|post|share|attach|publish|mail"
@@ -130,6 +135,7 @@ class _Check:
         self._home = reader.agents_home(call.environment)
         self._copies: set[str] = set()  # files to which the line copies secrets
         self._is_exposed = False  # an earlier command of the line read secrets
+        self._readers: dict[tuple[str, ...], list[ShellCommand]] = {}  # by a command's words, those of its output
         self._is_staged = False  # an earlier command of the line added secrets to git's index
 
     def of_tool(self) -> Iterator[GuardFinding]:
@@ -150,7 +156,7 @@ class _Check:
     def of_line(self, line: str | list[str]) -> Iterator[GuardFinding]:
         """Yield the findings for each command of a line that reads or sends secrets."""
         reading = read(line, self.call.directory(), self.call.environment)
-        readers: dict[tuple[str, ...], list[ShellCommand]] = {}  # by a command's words, those that read its output
+        self._readers = readers = {}
         for command in reading.commands:
             for words in command.upstream if len(command.upstream) < MOST else ():
                 readers.setdefault(tuple(words), []).append(command)
@@ -192,6 +198,10 @@ class _Check:
             yield _finding("environment", ASK, found[0])
         for found in re.finditer(r"(?i)(?:^|[\s;|])(?:Get-Content|gc|cat|type)\s.{0,200}\.HistorySavePath", line):
             yield _finding("history", ASK, found[0].strip())
+        for found in re.finditer(_DOTNET_FILE, line):
+            if rule := rule_of(found[2]):
+                sends = found[1].lower().startswith("upload")
+                yield _finding("send-secrets" if sends else rule, DENY if sends else ASK, found[0])
 
     def _read_by(self, command: ShellCommand) -> str | None:
         """Return the rule for what a command reads, or None."""
@@ -217,7 +227,7 @@ class _Check:
         if name in ("find", "fd"):
             return self._found_by(command)
         if name in _SEARCHING and any(map(_is_quiet, words)):
-            return None
+            return "collect-secrets" if self._is_shown_later(command) and self._searches_for_secrets(command) else None
         if name not in _READERS and not _decrypts(command):
             return None
         if name in _SEARCHING:
@@ -300,6 +310,12 @@ class _Check:
             is_recursive
             and bool(re.search(_NAMES, " ".join(operands[:1])))
             and self._is_wide(self._path(command, word) for word in operands[1:])
+        )
+
+    def _is_shown_later(self, command: ShellCommand) -> bool:
+        """Whether the files that a command names are then read: `grep -rl … | xargs cat`."""
+        return any(
+            "xargs" in each.through and each.name in _READERS for each in self._readers.get(tuple(command.words), ())
         )
 
     def _is_wide(self, paths: Iterator[str]) -> bool:

@@ -26,7 +26,7 @@ _WELL_KNOWN = (
         r"os\.path\.expanduser\(\s*(['\"])~\1\s*\)|(?:pathlib\.)?Path\.home\(\)|os\.homedir\(\)"
         r"|require\(['\"]os['\"]\)\.homedir\(\)|process\.env\.HOME"
         r"|os\.environ(?:\[(['\"])HOME\2\]|\.get\((['\"])HOME\3\))|os\.getenv\((['\"])HOME\4\)|Dir\.home"
-        r"|ENV\[(['\"])HOME\5\]|\$ENV\{['\"]?HOME['\"]?\}|getenv\((['\"])HOME\6\)",
+        r"|(?:ENV|ENVIRON)\[(['\"])HOME\5\]|\$ENV\{['\"]?HOME['\"]?\}|getenv\((['\"])HOME\6\)",
         "'~'",
     ),
     (r"os\.getcwd\(\)|(?:pathlib\.)?Path\.cwd\(\)|process\.cwd\(\)|Dir\.pwd|getcwd\(\)", "'.'"),
@@ -229,6 +229,7 @@ def _normalized(language: str, code: str) -> str:
     code = re.sub(_HOME_INSIDE, "~", code)
     for pattern, stands_for in _WELL_KNOWN:
         code = re.sub(pattern, stands_for, code)
+    code = re.sub(r"'~'\s*+[.+]\s*+(['\"])(?=/)", r"\1~", code)
     if re.search(r"\bfrom\s++os\s++import\b", code):
         code = re.sub(r"(?<![\w.])(remove|rename|replace|unlink|chmod|truncate)\(", r"os.\1(", code)
     return re.sub(_QUOTING, _as_literal, code) if language in ("perl", "ruby") else code
