@@ -156,7 +156,7 @@ class _Check:
     def of_line(self, line: str | list[str]) -> Iterator[GuardFinding]:
         """Yield the findings for each command of a line that reads or sends secrets."""
         reading = read(line, self.call.directory(), self.call.environment)
-        self._readers = readers = {}
+        readers = self._readers = {}
         for command in reading.commands:
             for words in command.upstream if len(command.upstream) < MOST else ():
                 readers.setdefault(tuple(words), []).append(command)
