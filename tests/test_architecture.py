@@ -149,7 +149,7 @@ def test_an_event_that_an_agent_waits_for_loads_no_library_for_people(home: Path
     record = home / ".local/state/tenterhook/installed/claude-code.json"
     options = ("--host", "claude-code", "--event", "PreToolUse", "--record", record)
     loaded = loaded_by("-I", "-S", SOURCE / "bridge.py", *options)
-    assert "tenterhook.guards.dangerous_commands" in loaded
+    assert "tenterhook.guards.block_dangerous_commands" in loaded
     assert not FOR_PEOPLE & loaded
 
 
@@ -219,7 +219,7 @@ def test_the_module_of_an_agent_is_short(file: Path) -> None:
 def test_an_event_imports_the_module_of_its_own_agent_and_nothing_for_people() -> None:
     loaded = modules_of("import tenterhook.agents; tenterhook.agents.AGENTS['codex'].read_event({}, 'PreToolUse')")
     of_agents = {name.rpartition(".")[2] for name in loaded if name.startswith("tenterhook.agents.")}
-    assert of_agents == {"claude_json", "codex", "codex_settings", "protocol", "wire"}
+    assert of_agents == {"claude_json", "codex", "codex_settings", "protocol", "codec"}
     assert not {"re", "json", "typing", "subprocess", "tempfile", "tomllib", "shutil", "hashlib", "pathlib"} & loaded
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tenterhook.agents import claude_json
-from tenterhook.agents.wire import Reply
+from tenterhook.agents.codec import Reply
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from hosts.homes import prepared
 from hosts.recorded import answer
 from tenterhook import Action, Verdict
-from tenterhook.agents import AGENTS, wire
+from tenterhook.agents import AGENTS, codec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ def test_a_patch_names_the_file_that_it_changes() -> None:
     paths = ["src/a b.py", "c", "d"]
     assert received.event.tool_input == {"command": patch, "file_path": "src/a b.py", "file_paths": paths}
     changed = {**received.event.tool_input, "command": patch.replace("+y", "+z")}
-    assert wire.native_input(received, changed) == {"command": patch.replace("+y", "+z")}
+    assert codec.native_input(received, changed) == {"command": patch.replace("+y", "+z")}
 
 
 @pytest.mark.promise("a model that tries")

@@ -29,7 +29,7 @@ from tenterhook.agents.protocol import MODES, PROMPT, SUBAGENT
 from tenterhook.events import tool_names
 
 if TYPE_CHECKING:
-    from tenterhook.agents.wire import Received
+    from tenterhook.agents.codec import Received
 
 
 any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

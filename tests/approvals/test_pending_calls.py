@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tenterhook.approvals import pending_calls, presence
+from tenterhook.approvals import configured, pending_calls
 from tenterhook.approvals.pending_calls import CallStatus, PendingCall
 from tenterhook.approvals.requests import Call
 
@@ -36,7 +36,7 @@ def test_another_call_or_session_ends_no_question(home: Path, other: Call) -> No
 
 def test_of_two_equal_calls_the_end_of_each_is_reported_to_the_oldest_that_is_open(home: Path) -> None:
     with PendingCall(call(), "r-2") as first:
-        (file,) = os.scandir(presence.asked_about("s-1"))
+        (file,) = os.scandir(configured.asked_about("s-1"))
         os.utime(file.path, (1, 1))
         with PendingCall(call(), "r-1") as second:
             pending_calls.report(call(), CallStatus.MADE)
@@ -49,10 +49,10 @@ def test_nothing_is_left_when_the_last_question_has_ended(home: Path) -> None:
     with PendingCall(call(), "r-1"):
         with PendingCall(call("other"), "r-2"):
             pass
-        assert os.path.isdir(presence.asked_about("s-1"))
-    assert not os.path.exists(presence.asked_about("s-1"))
+        assert os.path.isdir(configured.asked_about("s-1"))
+    assert not os.path.exists(configured.asked_about("s-1"))
     pending_calls.report(call(), CallStatus.MADE)
-    assert not os.path.exists(presence.asked_about("s-1"))
+    assert not os.path.exists(configured.asked_about("s-1"))
 
 
 def test_where_nothing_can_be_written_the_question_stays_open(home: Path) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from support import takes_less_than, tenterhook
-from tenterhook.approvals import presence, presenter, rules
+from tenterhook.approvals import configured, presenter, rules
 from tenterhook.approvals.requests import Call
 from tenterhook.approvals.rules import Rule
 from tenterhook.basics import private_files
@@ -879,7 +879,7 @@ def test_rules_of_the_machine_come_first_and_any_denial_wins(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(private_files, "owned_by_root", lambda _: True)  # no test writes to /etc
-    monkeypatch.setattr(presence, "MANAGED", str(tmp_path / "managed.toml"))
+    monkeypatch.setattr(configured, "MANAGED", str(tmp_path / "managed.toml"))
     (tmp_path / "managed.toml").write_text(
         '[[approvals.rules]]\nanswer = "ask"\ncommand = "make"\n'
         '[[approvals.rules]]\nanswer = "approve"\ncommand = "make x"\n'
@@ -903,7 +903,7 @@ def test_rules_of_the_machine_that_another_account_could_write_are_refused(
     file = tmp_path / "managed.toml"
     file.write_text('[[approvals.rules]]\nanswer = "approve"\n')
     file.chmod(0o666)
-    monkeypatch.setattr(presence, "MANAGED", str(file))
+    monkeypatch.setattr(configured, "MANAGED", str(file))
     with pytest.raises(HookError, match="another account"):
         settings.load()
 
@@ -920,9 +920,9 @@ def test_a_persons_rules_that_another_account_could_write_are_refused(home: Path
 
 @pytest.mark.parametrize(("text", "is_any"), [("[agent]\n", False), ("[[approvals.rules]]\n", True), ("", False)])
 def test_whether_there_are_rules_is_known_without_reading_them(home: Path, text: str, is_any: bool) -> None:
-    assert not presence.is_any()
+    assert not configured.is_any()
     write_settings(home, text)
-    assert presence.is_any() is is_any
+    assert configured.is_any() is is_any
 
 
 def test_an_approval_holds_where_the_command_begins_and_runs() -> None:

@@ -38,7 +38,7 @@ def test_a_copy_has_the_source_that_the_guard_needs_and_names_no_guard() -> None
     assert "scripts/run.sh" not in found
     source = {name.removeprefix("scripts/source/") for name in found if name.startswith("scripts/source/")}
     assert {"guards/infrastructure.py", "guards/infrastructure_table.py", "shell/reader.py"} <= source
-    assert not source & {"guards/secrets.py", "guards/protect_hooks.py", "engine/guard_hooks.py"}
+    assert not source & {"guards/protect_secrets.py", "guards/protect_hooks.py", "engine/guard_hooks.py"}
 
 
 def test_a_copy_of_a_hook_that_is_no_guard_is_the_hook() -> None:

@@ -250,7 +250,7 @@ class TestCopy:
         assert ended.returncode == 0
         folder = user_hooks(home) / GUARD
         assert "guard:" not in (folder / "HOOK.md").read_text().split("---")[1]
-        assert (folder / "scripts/source/guards/dangerous_commands.py").exists()
+        assert (folder / "scripts/source/guards/block_dangerous_commands.py").exists()
         assert not (folder / "scripts/run.sh").exists()
         verdict = trigger("pre-tool-call", *DANGEROUS)
         assert (verdict["decision"], verdict["runs"][0]["exit_code"]) == ("deny", 2)
@@ -266,7 +266,7 @@ class TestCopy:
         assert listed(GUARD, "--copy")["added"][0]["state"] == "replaced"
         assert listed(GUARD, "--copy")["added"][0]["state"] == "unchanged"
         assert next(hook for hook in listed()["hooks"] if hook["name"] == GUARD)["user"] == "copy"
-        source = user_hooks(home) / GUARD / "scripts/source/guards/dangerous_commands.py"
+        source = user_hooks(home) / GUARD / "scripts/source/guards/block_dangerous_commands.py"
         source.write_text(source.read_text() + "# mine\n")
         assert tenterhook("add", GUARD).returncode == 1
         assert tenterhook("update").stdout == "every hook is up to date\n"

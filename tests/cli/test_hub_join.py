@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tenterhook.approvals import presence
+from tenterhook.approvals import configured
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ def token(tmp_path: Path) -> Path:
 def test_a_hub_that_does_not_answer_is_not_joined(run: Run, token: Path) -> None:
     ended = run("hub", "join", NOBODY, "--token-file", token, "--yes")
     assert (ended.status, ended.out) == (1, "")
-    assert not presence.is_joined()
+    assert not configured.is_joined()
 
 
 @pytest.mark.parametrize("text", ["", "\n", "two words", "ünïcode", "a\x1bb"])
@@ -43,7 +43,7 @@ def test_what_is_no_token_is_refused_before_the_hub_is_asked(run: Run, token: Pa
 def test_what_is_no_address_is_refused(run: Run, token: Path, url: str) -> None:
     ended = run("hub", "join", url, "--token-file", token, "--yes")
     assert ended.status == 1
-    assert not presence.is_joined()
+    assert not configured.is_joined()
 
 
 def test_without_a_hub_status_and_leave_say_so(run: Run) -> None:

@@ -14,7 +14,7 @@ import pytest
 from journal import journals
 from support import leave_hub, tenterhook
 from tenterhook.hub_client import membership
-from tenterhook.journal.redact import account
+from tenterhook.journal.redact_stored import account
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

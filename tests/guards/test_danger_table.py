@@ -7,7 +7,7 @@ import re
 import pytest
 
 from support import takes_less_than
-from tenterhook.guards import danger_table, dangerous_commands
+from tenterhook.guards import block_dangerous_commands, danger_table
 from tenterhook.guards.calls import ASK, DENY
 from tenterhook.shell import reader
 
@@ -21,15 +21,17 @@ def test_every_row_has_a_rule_a_decision_a_reason_and_an_expression_that_compile
     for programs, expression, rule, decision, why in danger_table.ROWS:
         assert programs.split(), why
         re.compile(expression)
-        assert rule in dangerous_commands.RULES, rule
+        assert rule in block_dangerous_commands.RULES, rule
         assert decision in (ASK, DENY), programs
         assert why and not why.endswith("."), programs
     for expression, rule, why in (row for rows in danger_table.GIT_ROWS.values() for row in rows):
         re.compile(expression)
-        assert (rule in dangerous_commands.RULES, bool(why)) == (True, True), expression
+        assert (rule in block_dangerous_commands.RULES, bool(why)) == (True, True), expression
     for expression, rule, decision, why in danger_table.WINDOWS_ROWS:
         re.compile(expression)
-        assert (rule in dangerous_commands.RULES, decision in (ASK, DENY), bool(why)) == (True, True, True), expression
+        assert (rule in block_dangerous_commands.RULES, decision in (ASK, DENY), bool(why)) == (True, True, True), (
+            expression
+        )
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tenterhook.guards import secret_places, secrets
+from tenterhook.guards import protect_secrets, secret_places
 from tenterhook.guards.secret_places import prints_secrets, rule_of
 from tenterhook.shell.syntax import STAR
 
@@ -60,7 +60,7 @@ def test_a_program_prints_secrets_if_it_is_asked_for_them(line: str, expected: b
 
 def test_every_row_has_a_rule_of_the_guard_and_an_expression_that_compiles() -> None:
     for rule, ends in secret_places.PLACES:
-        assert rule in secrets.RULES, rule
+        assert rule in protect_secrets.RULES, rule
         re.compile(ends)
     for programs, expression in secret_places.STORES:
         assert programs.split(), expression

@@ -71,9 +71,9 @@ def test_too_many_files_are_not_compared(repository: Path) -> None:
 
 
 def test_a_directory_that_git_can_restore_may_be_deleted_but_not_erased(repository: Path) -> None:
-    assert not judged("dangerous_commands", "rm -rf src/deep", repository)
-    assert judged("dangerous_commands", "rm -rf src", repository)  # at the top of the project
-    assert judged("dangerous_commands", "shred -u notes.txt", repository)
-    assert judged("dangerous_commands", "rm -rf src/deep .git", repository)
+    assert not judged("block_dangerous_commands", "rm -rf src/deep", repository)
+    assert judged("block_dangerous_commands", "rm -rf src", repository)  # at the top of the project
+    assert judged("block_dangerous_commands", "shred -u notes.txt", repository)
+    assert judged("block_dangerous_commands", "rm -rf src/deep .git", repository)
     next(path for path in (repository / "src" / "deep").iterdir()).write_text("uncommitted")
-    assert judged("dangerous_commands", "rm -rf src/deep", repository)
+    assert judged("block_dangerous_commands", "rm -rf src/deep", repository)

@@ -18,7 +18,7 @@ from tenterhook.formats import payloads
 
 if TYPE_CHECKING:
     from tenterhook import Verdict
-    from tenterhook.agents.wire import HookOutput, Received
+    from tenterhook.agents.codec import HookOutput, Received
 
 
 PROVEN = [name for name in AGENTS if AGENTS[name].proven]  # seen at work; the others are by documentation

@@ -14,7 +14,7 @@ from hub import hubs
 from hub.deliveries import deliver, line, run, timeline
 from tenterhook.approvals.requests import content_hash
 from tenterhook.hub import accounts, database, records, redact, schemas
-from tenterhook.journal.redact import account
+from tenterhook.journal.redact_stored import account
 from tenterhook.journal.redacted_records import ByText
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from tenterhook.hub_client import membership, uploader
 from tenterhook.hub_client.connection import HubUnavailable
 from tenterhook.hub_client.membership import Membership
 from tenterhook.journal import writer
-from tenterhook.journal.redact import Redaction
+from tenterhook.journal.redact_stored import Redaction
 from tenterhook.journal.redacted_records import ByText
 
 if TYPE_CHECKING:

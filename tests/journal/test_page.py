@@ -20,7 +20,7 @@ from support import console_steps, folder_hook, shell_call, table_hook, user_hoo
 from tenterhook import Engine
 from tenterhook.basics import places
 from tenterhook.journal import records, settings
-from tenterhook.journal.redact import account
+from tenterhook.journal.redact_stored import account
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "journal.md"
 TEXT = PAGE.read_text()

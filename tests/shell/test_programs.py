@@ -6,7 +6,7 @@ import pytest
 
 from shell.forms import FORMS, MENTIONS
 from tenterhook.shell import programs, reader
-from tenterhook.shell.programs import git_options, inner, program
+from tenterhook.shell.programs import git_options, nested_commands, program
 from tenterhook.shell.syntax import UNKNOWN, decoded
 
 HOME = "/home/me"
@@ -149,7 +149,7 @@ def test_a_dry_run_runs_nothing() -> None:
 
 
 def test_no_command_runs_nothing() -> None:
-    assert inner([], None) == []
+    assert nested_commands([], None) == []
 
 
 def test_arguments_that_come_from_elsewhere_are_unknown() -> None:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tenterhook.shell.programs import inner
+from tenterhook.shell.programs import nested_commands
 from tenterhook.shell.wrappers import LOADER, WRAPPERS, synopsis
 
 ROWS = [(name, row) for name, rows in WRAPPERS.items() for row in ((rows,) if isinstance(rows, str) else rows)]
@@ -36,7 +36,7 @@ def test_every_program_runs_what_its_synopsis_says(name: str, row: str) -> None:
     else:
         option, kind = next(iter(found.options.items()))
         command = [option, "ls -l"] if kind == "LINE" else [option, "ls", "-l"]
-    ran = inner([name, *found.subcommand, *command], None)
+    ran = nested_commands([name, *found.subcommand, *command], None)
     assert [each.value if isinstance(each.value, str) else " ".join(each.value) for each in ran] == ["ls -l"]
     assert [each.is_remote for each in ran] == [found.is_remote]
 
@@ -58,7 +58,7 @@ def test_every_program_runs_what_its_synopsis_says(name: str, row: str) -> None:
     ],
 )
 def test_options_decide_whether_a_synopsis_fits(line: str, expected: list[tuple[str, object, str | None]]) -> None:
-    assert [(each.kind, each.value, each.directory) for each in inner(line.split(), None)] == expected
+    assert [(each.kind, each.value, each.directory) for each in nested_commands(line.split(), None)] == expected
 
 
 def test_a_synopsis_is_taken_apart() -> None:

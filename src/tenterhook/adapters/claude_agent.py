@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from ..agents import wire
+from ..agents import codec
 from ..agents.claude_code import AGENT
 from ..approvals.gate import Permit
 from ..approvals.requests import LASTS
@@ -118,16 +118,16 @@ class HooksCallbacks(AgentSession):
         except Exception as error:  # without an answer, Claude Code would let the call run
             if native not in _PERMITTING and not isinstance(error, BadEvent):
                 raise
-            received = wire.Received(session._event(AGENT.events[native], {}), native, {})
+            received = codec.Received(session._event(AGENT.events[native], {}), native, {})
             verdict = _deny(received, str(error) or type(error).__name__)
             body = session._body(received, verdict)
         if native == "SubagentStop" and not verdict.denied:
             self._sessions.pop(_whose(payload), None)
         return body
 
-    def _body(self, received: wire.Received, verdict: Verdict) -> dict[str, Any]:
+    def _body(self, received: codec.Received, verdict: Verdict) -> dict[str, Any]:
         """Return the verdict as Claude Code's JSON."""
-        reply, lost = wire.reply(AGENT.title, AGENT.capabilities, received, verdict, AGENT.native_output)
+        reply, lost = codec.reply(AGENT.title, AGENT.capabilities, received, verdict, AGENT.native_output)
         for what in lost:
             self.say(f"tenterhook: Claude Code could not be sent at {received.native}: {what}")
         answer = AGENT.answer(reply)
@@ -136,7 +136,7 @@ class HooksCallbacks(AgentSession):
             body |= {"continue_": False, "stopReason": self.turn.answer}  # as the SDK spells it
         return body
 
-    async def _tool_asked(self, received: wire.Received) -> Verdict:
+    async def _tool_asked(self, received: codec.Received) -> Verdict:
         wanted = self._call(received)
         if wanted.mcp_names:  # the others are Claude's own; the SDK does not report a tool before it is called
             strings = [key for key, value in wanted.tool_input.items() if isinstance(value, str)]
@@ -152,15 +152,15 @@ class HooksCallbacks(AgentSession):
         changed = None if permit.call.tool_input is wanted.tool_input else permit.call.tool_input
         return Verdict(received.event.canonical, decision, permit.reason, changed, permit.context)
 
-    async def _tool_ended(self, received: wire.Received) -> Verdict:
+    async def _tool_ended(self, received: codec.Received) -> Verdict:
         output = received.event.fields.get("tool_output")
         return _feedback(received, await self.succeeded(self._call(received), output))
 
-    async def _tool_failed(self, received: wire.Received) -> Verdict:
+    async def _tool_failed(self, received: codec.Received) -> Verdict:
         error = str(received.event.fields.get("error", ""))
         return _feedback(received, await self.failed(self._call(received), error))
 
-    async def _turn_asked(self, received: wire.Received) -> Verdict:
+    async def _turn_asked(self, received: codec.Received) -> Verdict:
         self.turn = TurnState()
         context = await self.begin_turn(received.event.prompt or "", str(received.payload.get("prompt_id", "")))
         if self.turn.refusal is not None:
@@ -169,28 +169,28 @@ class HooksCallbacks(AgentSession):
         self.context.clear()  # sent once, with the first prompt
         return _context(received, [*beginning, *self.take_waiting(), *context])
 
-    async def _subagent_begins(self, received: wire.Received) -> Verdict:
+    async def _subagent_begins(self, received: codec.Received) -> Verdict:
         context = await self.begin_turn("", "")
         return _deny(received, self.turn.refusal) if self.turn.refusal else _context(received, context)
 
-    async def _stop_asked(self, received: wire.Received) -> Verdict:
+    async def _stop_asked(self, received: codec.Received) -> Verdict:
         said = str(received.payload.get("last_assistant_message") or "")
         if texts := await self.stop(said):
             return _deny(received, "\n\n".join(texts))
         await self.end_turn(said)
         return Verdict(received.event.canonical)
 
-    async def _observed(self, received: wire.Received) -> Verdict:
+    async def _observed(self, received: codec.Received) -> Verdict:
         return await self.decide(received.event)
 
-    def _call(self, received: wire.Received) -> Call:
+    def _call(self, received: codec.Received) -> Call:
         event = received.event
         given = event.tool_input if isinstance(event.tool_input, dict) else {"input": event.tool_input}
         call = self.call(event.tool_name or "", given, str(event.fields.get("tool_use_id", "")))
         return call._replace(more={**call.more, "context": event.context}, agent=AGENT.name)
 
 
-_ANSWERS: dict[HookEvent, Callable[[HooksCallbacks, wire.Received], Awaitable[Verdict]]] = {
+_ANSWERS: dict[HookEvent, Callable[[HooksCallbacks, codec.Received], Awaitable[Verdict]]] = {
     "PreToolUse": HooksCallbacks._tool_asked,
     "PostToolUse": HooksCallbacks._tool_ended,
     "PostToolUseFailure": HooksCallbacks._tool_failed,
@@ -209,15 +209,15 @@ def _whose(payload: dict[str, Any]) -> tuple[str, str]:
     return str(payload.get("session_id", "")), str(payload.get("agent_id") or "")
 
 
-def _deny(received: wire.Received, reason: str) -> Verdict:
+def _deny(received: codec.Received, reason: str) -> Verdict:
     return Verdict(received.event.canonical, Action.DENY, reason)
 
 
-def _feedback(received: wire.Received, feedback: ToolFeedback) -> Verdict:
+def _feedback(received: codec.Received, feedback: ToolFeedback) -> Verdict:
     return _context(received, feedback.texts)._replace(
         runs=feedback.verdict.runs, modified_output=feedback.verdict.modified_output
     )
 
 
-def _context(received: wire.Received, texts: list[str]) -> Verdict:
+def _context(received: codec.Received, texts: list[str]) -> Verdict:
     return Verdict(received.event.canonical, additional_context=tuple(texts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from . import claude_json, protocol, wire
+from . import claude_json, codec, protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ class ClaudeCode(protocol.Agent):
     name = "claude-code"
     title = "Claude Code"
 
-    events: ClassVar = {**claude_json.EVENTS, **dict.fromkeys(_OTHERS, wire.OTHER)}
-    capabilities = wire.Capabilities(
+    events: ClassVar = {**claude_json.EVENTS, **dict.fromkeys(_OTHERS, codec.OTHER)}
+    capabilities = codec.Capabilities(
         blocks=frozenset(_BLOCKS),
         context=frozenset(_HEARD),
         asks=True,
@@ -61,12 +61,12 @@ class ClaudeCode(protocol.Agent):
     env_file = ("CLAUDE_ENV_FILE", "session-env")
     unattended = (b"CLAUDE_CODE_SESSION_ATTENDED", b"0")
 
-    def native_output(self, received: wire.Received, output: Any) -> Any | None:
+    def native_output(self, received: codec.Received, output: Any) -> Any | None:
         from . import claude_outputs
 
         return claude_outputs.shaped(received.event.tool_output, output)
 
-    def answer(self, reply: wire.Reply) -> dict[str, Any] | None:
+    def answer(self, reply: codec.Reply) -> dict[str, Any] | None:
         if reply.deny is None or reply.event == "permission-request":
             return claude_json.answer(reply)
         message = {"systemMessage": reply.message} if reply.message is not None else {}

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from ..basics import light_json
 from ..basics.named_tuples import NamedTuple
-from .wire import output_text
+from .codec import output_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from .wire import Reply
+    from .codec import Reply
 
 EVENTS = {
     "SessionStart": "pre-session",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 
 from ..basics import light_json, places, private_files
-from . import claude_json, nested_payloads, plugin_json, protocol, wire
+from . import claude_json, codec, nested_payloads, plugin_json, protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Cline(plugin_json.PluginAgent):
 
     events: ClassVar = _EVENTS
     variants: ClassVar = {"PostToolUse": claude_json.EVENTS[_FAILURE]}
-    capabilities = wire.Capabilities(
+    capabilities = codec.Capabilities(
         blocks=frozenset(("pre-tool-call", "pre-session", "pre-agent-turn", "pre-agent-turn-stop", "pre-subagent")),
         context=frozenset(
             (
@@ -60,20 +60,20 @@ class Cline(plugin_json.PluginAgent):
     )
     mcp_spelling = ("", "__")
 
-    def read_event(self, payload: dict[str, Any], native: str) -> wire.Received:
+    def read_event(self, payload: dict[str, Any], native: str) -> codec.Received:
         from ..formats import agent_payloads
 
         flat = nested_payloads.flat(payload)
         error = _error(flat) if native == "PostToolUse" else None
         if native not in self.events:
-            event = wire.unknown_event(native, flat)
+            event = codec.unknown_event(native, flat)
         elif error is None:
             event = agent_payloads.read(self.dialect, {**flat, "hook_event_name": native})
         else:
             event = agent_payloads.read(self.dialect, {**flat, "hook_event_name": _FAILURE, "error": error})
         return self.received(event, native, payload)
 
-    def answer(self, reply: wire.Reply) -> dict[str, Any] | None:
+    def answer(self, reply: codec.Reply) -> dict[str, Any] | None:
         """Return the answer for the plug-in; from a hook file, also with the keys that Cline itself knows."""
         said = super().answer(reply)
         if reply.native not in _IN_HOOK_FILES:
@@ -85,7 +85,7 @@ class Cline(plugin_json.PluginAgent):
                 said[known] = said[key]
         return said
 
-    def hand_over(self, received: wire.Received, answer: wire.HookOutput) -> None:
+    def hand_over(self, received: codec.Received, answer: codec.HookOutput) -> None:
         if received.native not in _IN_HOOK_FILES or not answer.stdout:
             return
         import hashlib

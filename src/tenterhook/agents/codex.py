@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import claude_json, codex_settings, protocol, wire
+from . import claude_json, codec, codex_settings, protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ class Codex(codex_settings.CodexSettings):
     name = "codex"
     title = "Codex"
 
-    events: ClassVar = {**_EVENTS, "PreModelRequest": wire.OTHER}
-    capabilities = wire.Capabilities(
+    events: ClassVar = {**_EVENTS, "PreModelRequest": codec.OTHER}
+    capabilities = codec.Capabilities(
         blocks=frozenset(
             (
                 *("pre-session", "pre-tool-call", "permission-request", "pre-agent-turn", "pre-agent-turn-stop"),
@@ -47,7 +47,7 @@ class Codex(codex_settings.CodexSettings):
         *("resume_agent", "send_input", "update_plan", "view_image", "wait_agent", "write_stdin"),
     )
 
-    def answer(self, reply: wire.Reply) -> dict[str, Any] | None:
+    def answer(self, reply: codec.Reply) -> dict[str, Any] | None:
         if reply.event == "pre-session" and reply.deny is not None:
             return {"continue": False, "stopReason": reply.deny}
         if reply.output is not None:

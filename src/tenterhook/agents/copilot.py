@@ -6,7 +6,7 @@ import os
 
 from ..basics import light_json
 from ..model import Event
-from . import protocol, wire
+from . import codec, protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Copilot(protocol.Agent):
         "notification": "notification",
         "errorOccurred": "post-agent-turn-failure",
     }
-    capabilities = wire.Capabilities(
+    capabilities = codec.Capabilities(
         blocks=frozenset(
             ("pre-tool-call", "permission-request", "pre-agent-turn", "pre-agent-turn-stop", "post-subagent")
         ),
@@ -82,7 +82,7 @@ class Copilot(protocol.Agent):
             return [f"mcp:{tool}"]
         return super().mcp_names(tool, payload)[::-1]  # `github-mcp-server-list_issues`: the last reading is likeliest
 
-    def read_event(self, payload: dict[str, Any], native: str) -> wire.Received:
+    def read_event(self, payload: dict[str, Any], native: str) -> codec.Received:
         cwd = payload.get("cwd")
         fields = {_FIELDS.get(key, key): value for key, value in payload.items() if key not in _BASE}
         if isinstance(fields.get("tool_input"), str):  # some versions send JSON in a string
@@ -92,10 +92,10 @@ class Copilot(protocol.Agent):
                 pass
         # a subagent has a session of its own, without a session-start event
         session = payload.get("parentAgentId") or payload.get("sessionId")
-        ours = self.events.get(native, wire.OTHER)
+        ours = self.events.get(native, codec.OTHER)
         if native == "agentStop" and payload.get("agentId"):  # a subagent's: `subagentStop` follows
-            ours = wire.OTHER
-        if ours == wire.OTHER:
+            ours = codec.OTHER
+        if ours == codec.OTHER:
             fields["agent_event"] = native
         event = Event(
             ours,
@@ -105,12 +105,12 @@ class Copilot(protocol.Agent):
         )
         return self.received(event, native, payload)
 
-    def native_output(self, received: wire.Received, output: Any) -> dict[str, Any]:
+    def native_output(self, received: codec.Received, output: Any) -> dict[str, Any]:
         if isinstance(output, dict) and isinstance(output.get("textResultForLlm"), str):
             return output
         return {"resultType": "success", "textResultForLlm": light_json.text(output)}
 
-    def answer(self, reply: wire.Reply) -> dict[str, Any]:
+    def answer(self, reply: codec.Reply) -> dict[str, Any]:
         if reply.event == "permission-request":
             if reply.deny is not None:
                 return {"behavior": "deny", "message": reply.deny}

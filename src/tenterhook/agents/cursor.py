@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..basics import light_json
-from . import protocol, wire
+from . import codec, protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Cursor(protocol.Agent):
         "preCompact": "pre-context-compact",
     }
     variants: ClassVar = {"stop": "post-agent-turn-failure"}
-    capabilities = wire.Capabilities(
+    capabilities = codec.Capabilities(
         blocks=frozenset(("pre-tool-call", "pre-agent-turn", "pre-agent-turn-stop", "pre-subagent", "post-subagent")),
         context=frozenset(("pre-session", "post-tool-call")),
         modifies=True,
@@ -59,7 +59,7 @@ class Cursor(protocol.Agent):
     def mcp_names(self, tool: str, payload: dict[str, Any]) -> list[str]:
         return [f"mcp:unknown/{tool[len(_MCP) :]}"] if tool.startswith(_MCP) else []
 
-    def read_event(self, payload: dict[str, Any], native: str) -> wire.Received:
+    def read_event(self, payload: dict[str, Any], native: str) -> codec.Received:
         meant, renamed = self.events, {_FIELDS.get(key, key): value for key, value in payload.items()}
         renamed["session_id"] = payload.get("conversation_id") or payload.get("session_id")
         status, loops = payload.get("status"), payload.get("loop_count")
@@ -69,15 +69,15 @@ class Cursor(protocol.Agent):
             renamed["stop_hook_active"] = isinstance(loops, int) and loops > 0
         if native == "stop":
             renamed["stop_reason"] = status
-        return self.received(wire.read_array(renamed, native, meant), native, payload)
+        return self.received(codec.read_array(renamed, native, meant), native, payload)
 
-    def native_output(self, received: wire.Received, output: Any) -> dict[str, Any] | None:
+    def native_output(self, received: codec.Received, output: Any) -> dict[str, Any] | None:
         if not (received.event.tool_name or "").startswith(_MCP):
             return None  # Cursor does not replace the output of its own tools
         text = {"content": [{"type": "text", "text": light_json.text(output)}]}
         return output if isinstance(output, dict) else text
 
-    def answer(self, reply: wire.Reply) -> dict[str, Any]:
+    def answer(self, reply: codec.Reply) -> dict[str, Any]:
         if reply.event in ("pre-agent-turn-stop", "post-subagent"):
             return {} if reply.deny is None else {"followup_message": reply.deny}
         if reply.deny is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from . import claude_json, protocol, wire
+from . import claude_json, codec, protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Droid(protocol.Agent):
     title = "Factory Droid"
 
     events: ClassVar = _EVENTS
-    capabilities = wire.Capabilities(
+    capabilities = codec.Capabilities(
         blocks=frozenset(("pre-tool-call", "pre-agent-turn", "pre-agent-turn-stop", "pre-context-compact")),
         context=frozenset(("pre-session", "pre-agent-turn", "post-tool-call")),
         approves=True,
@@ -44,7 +44,7 @@ class Droid(protocol.Agent):
     mcp_spelling = ("", "___")
     env_file = ("CLAUDE_ENV_FILE", "temp/env")
 
-    def answer(self, reply: wire.Reply) -> dict[str, Any] | None:
+    def answer(self, reply: codec.Reply) -> dict[str, Any] | None:
         return claude_json.answer(reply)
 
     executables = ("droid",)

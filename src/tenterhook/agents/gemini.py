@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from . import claude_json, protocol, wire
+from . import claude_json, codec, protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ class Gemini(GeminiLike):
     name = "gemini"
     title = "Gemini CLI"
 
-    events: ClassVar = {**_EVENTS, **dict.fromkeys(_OTHERS, wire.OTHER)}
-    capabilities = wire.Capabilities(
+    events: ClassVar = {**_EVENTS, **dict.fromkeys(_OTHERS, codec.OTHER)}
+    capabilities = codec.Capabilities(
         blocks=frozenset(("pre-tool-call", "pre-agent-turn", "pre-agent-turn-stop")),
         context=frozenset(("pre-session", "pre-agent-turn", "post-tool-call")),
         modifies=True,
@@ -119,7 +119,7 @@ class Gemini(GeminiLike):
             return [f"mcp:{named['server_name']}/{named.get('tool_name') or tool}"]
         return super().mcp_names(tool, payload)
 
-    def answer(self, reply: wire.Reply) -> dict[str, Any] | None:
+    def answer(self, reply: codec.Reply) -> dict[str, Any] | None:
         if reply.deny is not None:
             return None
         if reply.output is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from . import protocol, wire
+from . import codec, protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,17 +31,17 @@ class Goose(protocol.Agent):
         "SessionEnd": "post-session",
     }
     tells_stops = False
-    capabilities = wire.Capabilities(blocks=frozenset(("pre-tool-call",)), context=frozenset())
+    capabilities = codec.Capabilities(blocks=frozenset(("pre-tool-call",)), context=frozenset())
     input_keys: ClassVar = {"file_path": "path"}
     tools = ("analyze", "load", "tree")
     mcp_spelling = ("", "__")
 
-    def read_event(self, payload: dict[str, Any], native: str) -> wire.Received:
+    def read_event(self, payload: dict[str, Any], native: str) -> codec.Received:
         renamed = {"prompt" if key == "message" else key: value for key, value in payload.items()}
         renamed["cwd"] = payload.get("working_dir")  # not sent with a session's events: then it is our own directory
-        return self.received(wire.read_array(renamed, native, self.events), native, payload)
+        return self.received(codec.read_array(renamed, native, self.events), native, payload)
 
-    def answer(self, reply: wire.Reply) -> dict[str, Any] | None:
+    def answer(self, reply: codec.Reply) -> dict[str, Any] | None:
         return None if reply.deny is not None else {}
 
     executables = ("goose",)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ..basics import places
-from . import claude_json, protocol, wire
+from . import claude_json, codec, protocol
 from .plugin_json import PluginAgent
 
 TYPE_CHECKING = False
@@ -44,8 +44,8 @@ class Hermes(PluginAgent):
     name = "hermes"
     title = "Hermes"
 
-    events: ClassVar = {**_EVENTS, "on_session_end": wire.OTHER, "on_session_reset": wire.OTHER}
-    capabilities = wire.Capabilities(
+    events: ClassVar = {**_EVENTS, "on_session_end": codec.OTHER, "on_session_reset": codec.OTHER}
+    capabilities = codec.Capabilities(
         blocks=frozenset(("pre-tool-call", "pre-agent-turn-stop")),
         context=frozenset(
             (
@@ -73,7 +73,7 @@ class Hermes(PluginAgent):
     )
     unattended = (b"HERMES_UNATTENDED", b"1")  # set by the plug-in if Hermes would not ask
 
-    def received(self, event: Event, native: str, payload: dict[str, Any]) -> wire.Received:
+    def received(self, event: Event, native: str, payload: dict[str, Any]) -> codec.Received:
         """Return the event with the files that a patch names added, and `~` in a path expanded, as Hermes does."""
         received = super().received(event, native, payload)
         given = received.event.tool_input
@@ -90,7 +90,7 @@ class Hermes(PluginAgent):
             return received
         return received._replace(event=received.event.replace(tool_input={**given, **added}), renamed=renamed)
 
-    def native_output(self, received: wire.Received, output: Any) -> Any:
+    def native_output(self, received: codec.Received, output: Any) -> Any:
         """Return the output; a text in place of the one in the tool's own object, without its other texts."""
         original = received.event.tool_output
         if not isinstance(output, str) or not isinstance(original, dict):

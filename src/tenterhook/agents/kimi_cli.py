@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from . import protocol, wire
+from . import codec, protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,10 +21,10 @@ class Kimi(protocol.Agent):
     input_keys: ClassVar = {"file_path": "path"}
     tools = ("CreateSubagent", "ReadMediaFile", "SendDMail", "SetTodoList", "Think", "TodoList")
 
-    def read_event(self, payload: dict[str, Any], native: str) -> wire.Received:
-        return self.received(wire.read_array(payload, native, self.events), native, payload)
+    def read_event(self, payload: dict[str, Any], native: str) -> codec.Received:
+        return self.received(codec.read_array(payload, native, self.events), native, payload)
 
-    def answer(self, reply: wire.Reply) -> str | None:
+    def answer(self, reply: codec.Reply) -> str | None:
         """Return the context as plain text; JSON would be shown as it is."""
         return None if reply.deny is not None else reply.context or ""
 
@@ -120,7 +120,7 @@ class KimiCli(Kimi):
         "PostCompact": "post-context-compact",
         "Notification": "notification",
     }
-    capabilities = wire.Capabilities(
+    capabilities = codec.Capabilities(
         blocks=frozenset(("pre-tool-call", "pre-agent-turn", "pre-agent-turn-stop")), context=frozenset()
     )
 

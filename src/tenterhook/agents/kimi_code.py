@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import kimi_cli, wire
+from . import codec, kimi_cli
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class KimiCode(kimi_cli.Kimi):
         "Interrupt": "interrupt",
         "SessionHeartbeat": "session-heartbeat",
     }
-    capabilities = wire.Capabilities(
+    capabilities = codec.Capabilities(
         blocks=frozenset(("pre-tool-call", "pre-agent-turn", "pre-agent-turn-stop")),
         context=frozenset(("pre-agent-turn",)),
     )

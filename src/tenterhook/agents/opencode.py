@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ..basics import light_json, places
-from . import claude_json, plugin_json, protocol, wire
+from . import claude_json, codec, plugin_json, protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class OpenCode(plugin_json.PluginAgent):
     name = "opencode"
     title = "opencode"
 
-    events: ClassVar = {**_EVENTS, **dict.fromkeys(_OTHERS, wire.OTHER)}
-    capabilities = wire.Capabilities(
+    events: ClassVar = {**_EVENTS, **dict.fromkeys(_OTHERS, codec.OTHER)}
+    capabilities = codec.Capabilities(
         blocks=frozenset(
             (
                 *("pre-session", "pre-agent-turn", "pre-tool-call", "permission-request", "pre-agent-turn-stop"),
@@ -78,7 +78,7 @@ class OpenCode(plugin_json.PluginAgent):
 
     mcp_spelling = ("", "_")
 
-    def native_output(self, received: wire.Received, output: Any) -> Any:
+    def native_output(self, received: codec.Received, output: Any) -> Any:
         """Return the output as text or, for a tool of an MCP server, as an object with `content`."""
         text = light_json.text(output)
         if not isinstance(received.event.tool_output, dict):

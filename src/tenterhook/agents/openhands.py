@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ..events import EDITOR
-from . import protocol, wire
+from . import codec, protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class OpenHands(protocol.Agent):
     }
     variants: ClassVar = {"post_tool_use": "post-tool-call-failure"}
     tells_stops = False
-    capabilities = wire.Capabilities(
+    capabilities = codec.Capabilities(
         blocks=frozenset(("pre-tool-call", "pre-agent-turn", "pre-agent-turn-stop")),
         context=frozenset(("pre-agent-turn",)),
     )
@@ -49,7 +49,7 @@ class OpenHands(protocol.Agent):
         is_mcp = isinstance(given, dict) and given.get("kind") == "MCPToolAction"
         return [f"mcp:unknown/{tool}"] if is_mcp else []
 
-    def read_event(self, payload: dict[str, Any], native: str) -> wire.Received:
+    def read_event(self, payload: dict[str, Any], native: str) -> codec.Received:
         meant, renamed = self.events, {_FIELDS.get(key, key): value for key, value in payload.items()}
         renamed["cwd"] = payload.get("working_dir")
         response, tool_input = payload.get("tool_response"), payload.get("tool_input")
@@ -58,9 +58,9 @@ class OpenHands(protocol.Agent):
         if payload.get("tool_name") == "file_editor" and isinstance(tool_input, dict):
             command = tool_input.get("command")
             renamed["tool_name"] = f"file_editor.{command}" if command in _EDITOR else "file_editor"
-        return self.received(wire.read_array(renamed, native, meant), native, payload)
+        return self.received(codec.read_array(renamed, native, meant), native, payload)
 
-    def answer(self, reply: wire.Reply) -> dict[str, Any] | None:
+    def answer(self, reply: codec.Reply) -> dict[str, Any] | None:
         if reply.deny is not None:
             return None
         return {"additionalContext": reply.context} if reply.context is not None else {}

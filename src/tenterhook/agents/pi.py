@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from . import claude_json, protocol, wire
+from . import claude_json, codec, protocol
 from .plugin_json import PluginAgent
 
 TYPE_CHECKING = False
@@ -33,7 +33,7 @@ class Pi(PluginAgent):
     title = "pi"
 
     events: ClassVar = _EVENTS
-    capabilities = wire.Capabilities(
+    capabilities = codec.Capabilities(
         blocks=frozenset(("pre-tool-call", "pre-agent-turn", "pre-agent-turn-stop", "pre-context-compact")),
         context=frozenset(
             ("pre-session", "pre-agent-turn", "pre-tool-call", "post-tool-call", "post-tool-call-failure")

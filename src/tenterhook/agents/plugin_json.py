@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .wire import Received, Reply
+    from .codec import Received, Reply
 
 
 class PluginAgent(protocol.Agent):

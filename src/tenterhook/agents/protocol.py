@@ -12,7 +12,7 @@ from ..basics import light_json, places
 from ..basics.named_tuples import NamedTuple
 from ..errors import HookError
 from ..events import MCP_SPELLING, NAMES_OF_TOOL, mcp_names
-from . import wire
+from . import codec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..basics.model_script import ScriptedCall, Turn
     from ..model import Event, Verdict
     from .claude_json import Dialect
-    from .wire import Capabilities, HookOutput, Received, Reply
+    from .codec import Capabilities, HookOutput, Received, Reply
 
 LONGEST = 600  # seconds: the longest timeout of a hook, which every agent accepts
 
@@ -69,7 +69,7 @@ class Agent:
 
     # ---------------------------------------------------------------- events and answers
 
-    events: ClassVar[Mapping[str, str]]  # our event, by the agent's name (`wire.OTHER` if there is no counterpart)
+    events: ClassVar[Mapping[str, str]]  # our event, by the agent's name (`codec.OTHER` if there is no counterpart)
     variants: ClassVar[Mapping[str, str]] = {}  # another event of ours that one of its events is, with some payloads
     no_decision: ClassVar[Mapping[str, str]] = {}  # the output if there is no decision, by its event; else none
     tells_stops: bool = True  # its stop events say whether a hook has sent it back in this turn
@@ -91,8 +91,8 @@ class Agent:
     def read_event(self, payload: dict[str, Any], native: str) -> Received:
         """Return the event in a payload; `native` is the agent's name of it."""
         assert self.dialect is not None
-        if self.events.get(native, wire.OTHER) == wire.OTHER:
-            event = wire.unknown_event(native, payload)
+        if self.events.get(native, codec.OTHER) == codec.OTHER:
+            event = codec.unknown_event(native, payload)
         else:
             from ..formats import agent_payloads
 
@@ -103,7 +103,7 @@ class Agent:
         """Return the event with the keys that hooks expect, and the rest of the payload as its context."""
         name = self.dialect.format if self.dialect else self.name
         mcp_names = self.mcp_names(event.tool_name, payload) if event.tool_name else None
-        return wire.received(native, event, payload, name, self.input_keys, mcp_names)
+        return codec.received(native, event, payload, name, self.input_keys, mcp_names)
 
     def mcp_names(self, tool: str, payload: dict[str, Any]) -> list[str]:
         """Return the names `mcp:server/tool` that a tool may have, the likeliest first; empty if it is the agent's own.
@@ -124,15 +124,15 @@ class Agent:
 
     def write_verdict(self, received: Received, verdict: Verdict) -> HookOutput:
         """Return the verdict in the agent's form, with what could not be expressed."""
-        reply, lost = wire.reply(self.title, self.capabilities, received, verdict, self.native_output)
+        reply, lost = codec.reply(self.title, self.capabilities, received, verdict, self.native_output)
         content = self.answer(reply)
         if reply.message is not None and not (isinstance(content, dict) and reply.message in content.values()):
             lost.append("message: not beside this answer")
         if content is None and reply.deny is not None:
-            return wire.HookOutput(stderr=reply.deny + "\n", blocks=True, lost=tuple(lost))
+            return codec.HookOutput(stderr=reply.deny + "\n", blocks=True, lost=tuple(lost))
         if isinstance(content, dict):
             content = light_json.encode(content).decode() if content else ""
-        return wire.HookOutput(stdout=content or self.no_decision.get(received.native, ""), lost=tuple(lost))
+        return codec.HookOutput(stdout=content or self.no_decision.get(received.native, ""), lost=tuple(lost))
 
     def hand_over(self, received: Received, answer: HookOutput) -> None:
         """Store an answer for our plug-in, if the agent does not use all of our output. Does nothing by default."""

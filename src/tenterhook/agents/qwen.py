@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from . import claude_json, gemini, protocol, wire
+from . import claude_json, codec, gemini, protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ class Qwen(gemini.GeminiLike):
     name = "qwen"
     title = "Qwen Code"
 
-    events: ClassVar = {**claude_json.EVENTS, **dict.fromkeys(_OTHERS, wire.OTHER)}
-    capabilities = wire.Capabilities(
+    events: ClassVar = {**claude_json.EVENTS, **dict.fromkeys(_OTHERS, codec.OTHER)}
+    capabilities = codec.Capabilities(
         blocks=frozenset(("pre-tool-call", "pre-agent-turn", "pre-agent-turn-stop", "post-subagent")),
         context=frozenset(
             ("pre-session", "pre-agent-turn", "post-tool-call", "post-tool-call-failure", "pre-context-compact")
@@ -53,7 +53,7 @@ class Qwen(gemini.GeminiLike):
         splits_matchers=True,
     )
 
-    def answer(self, reply: wire.Reply) -> dict[str, Any] | None:
+    def answer(self, reply: codec.Reply) -> dict[str, Any] | None:
         if reply.output is not None:  # after a tool call this does not stop: the model sees the text as the result
             return {"continue": False, "stopReason": claude_json.output_and_context(reply)}
         return claude_json.answer(reply)

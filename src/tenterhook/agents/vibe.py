@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ..basics import light_json
-from . import protocol, wire
+from . import codec, protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Vibe(protocol.Agent):
     }
     variants: ClassVar = {"post_tool": _FAILURE, "post_agent": "post-subagent"}
     tells_stops = False
-    capabilities = wire.Capabilities(
+    capabilities = codec.Capabilities(
         blocks=frozenset(("pre-tool-call", "pre-agent-turn-stop", "post-subagent")),
         context=frozenset(("post-tool-call", _FAILURE)),
         modifies=True,
@@ -48,20 +48,20 @@ class Vibe(protocol.Agent):
     )
     mcp_spelling = ("mcp_", ".")
 
-    def read_event(self, payload: dict[str, Any], native: str) -> wire.Received:
+    def read_event(self, payload: dict[str, Any], native: str) -> codec.Received:
         meant, renamed = self.events, {_FIELDS.get(key, key): value for key, value in payload.items()}
         if native == "post_tool":
             renamed["tool_output"] = _output(payload.get("tool_output"), payload.get("tool_output_text"))
             meant = self.variants if payload.get("tool_status") == "failure" else self.events
         elif native == "post_agent" and payload.get("parent_session_id"):
             meant = self.variants
-        return self.received(wire.read_array(renamed, native, meant), native, payload)
+        return self.received(codec.read_array(renamed, native, meant), native, payload)
 
-    def native_output(self, received: wire.Received, output: Any) -> Any | None:
+    def native_output(self, received: codec.Received, output: Any) -> Any | None:
         # the error of a call by the model's program (`run_typescript`) cannot be replaced
         return None if _is_in_program(received) and received.event.canonical == _FAILURE else output
 
-    def write_verdict(self, received: wire.Received, verdict: Verdict) -> wire.HookOutput:
+    def write_verdict(self, received: codec.Received, verdict: Verdict) -> codec.HookOutput:
         # context would replace an error, so the error is sent with it
         has_text = bool(verdict.additional_context) or verdict.denied
         is_failure = received.event.canonical == _FAILURE and not _is_in_program(received)
@@ -69,7 +69,7 @@ class Vibe(protocol.Agent):
             verdict = verdict._replace(modified_output=received.event.fields.get("error"))
         return super().write_verdict(received, verdict)
 
-    def answer(self, reply: wire.Reply) -> dict[str, Any]:
+    def answer(self, reply: codec.Reply) -> dict[str, Any]:
         content = self._content(reply)
         if len(light_json.encode(content)) <= _MOST_READ:
             return content
@@ -82,13 +82,13 @@ class Vibe(protocol.Agent):
         }
         return self._content(reply._replace(**cut))
 
-    def _content(self, reply: wire.Reply) -> dict[str, Any]:
+    def _content(self, reply: codec.Reply) -> dict[str, Any]:
         content: dict[str, Any] = {}
         specific: dict[str, Any] = {}
         if reply.deny is not None:
             content |= {"decision": "deny", "reason": reply.deny}
         elif reply.output is not None:  # a deny after the tool call replaces what the model sees
-            content |= {"decision": "deny", "reason": wire.output_text(reply.output)}
+            content |= {"decision": "deny", "reason": codec.output_text(reply.output)}
         if reply.tool_input is not None:
             specific["tool_input"] = reply.tool_input
         if reply.context is not None:
@@ -194,7 +194,7 @@ class Vibe(protocol.Agent):
 _FIELDS = {"tool_error": "error"}
 
 
-def _is_in_program(received: wire.Received) -> bool:
+def _is_in_program(received: codec.Received) -> bool:
     """Whether a program that the model wrote (`run_typescript`) made the call."""
     return str(received.payload.get("tool_call_id")).startswith("typescript:")
 

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from ..basics import places
-from . import presence
+from . import configured
 from .requests import content_hash
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class PendingCall:
     """A call with an open request at the hub; its file exists inside the `with` block."""
 
     def __init__(self, call: Call, request_id: str) -> None:
-        self._file = os.path.join(presence.asked_about(call.session_id), f"{_name(call)}.{request_id}")
+        self._file = os.path.join(configured.asked_about(call.session_id), f"{_name(call)}.{request_id}")
 
     def __enter__(self) -> PendingCall:
         try:
@@ -54,7 +54,7 @@ class PendingCall:
 
 def report(call: Call, status: CallStatus) -> None:
     """Report the end of a call to its oldest open request."""
-    directory = presence.asked_about(call.session_id)
+    directory = configured.asked_about(call.session_id)
     try:
         with os.scandir(directory) as entries:
             asking = [(each.stat(), each.path) for each in entries if each.name.startswith(_name(call))]

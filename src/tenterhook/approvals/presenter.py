@@ -16,7 +16,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..basics.display_text import one_line, visible
-from ..guards import dangerous_commands
+from ..guards import block_dangerous_commands
 from ..guards.calls import DENY, GuardedCall
 from ..shell import reader
 from .requests import FILE_TOOLS, line_key
@@ -189,7 +189,7 @@ def command(line: str, directory: str = "/") -> tuple[bytes, tuple[CommandDanger
     home = re.match(r"/(?:home|Users)/[^/]+|/root", directory)
     env = {"HOME": home[0] if home else "/root"}
     call = GuardedCall("Shell", {"command": line}, directory, env)
-    dangers = tuple(dict.fromkeys(map(_danger, dangerous_commands.dangers(call, line))))
+    dangers = tuple(dict.fromkeys(map(_danger, block_dangerous_commands.dangers(call, line))))
     commands = [each for each in reader.read(line, directory, env).commands if each.span is not None]
     marks = bytearray(len(line))
     for start, end in (span for each in commands for span in _notable(each, line)):

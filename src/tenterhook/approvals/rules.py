@@ -24,7 +24,7 @@ from ..errors import HookError
 from ..events import mcp_spellings
 from ..formats.expressions import PYTHON, BadExpression, search
 from ..model import Action
-from . import presence
+from . import configured
 from .requests import FILE_TOOLS, LINE_KEYS, given_command, line_key, resolved
 
 if TYPE_CHECKING:
@@ -417,14 +417,14 @@ def _does_more(words: list[str]) -> bool:
     from ..shell import effects, program_text, programs
 
     written = (each.path for each in effects.by_option(words))
-    ran = (each.kind == "code" and each.language != "awk" for each in programs.inner(words, None))
+    ran = (each.kind == "code" and each.language != "awk" for each in programs.nested_commands(words, None))
     is_writing = any(not path.startswith(("/tmp/", "/var/tmp/", "/dev/null", "-")) for path in written)  # noqa: S108
     return is_writing or any(ran) or bool(program_text.code_options(words, elsewhere=True))
 
 
 def managed() -> list[Rule]:
     """Return the administrator's rules. Raises `HookError` if they are invalid, or another account could write them."""
-    file = presence.MANAGED
+    file = configured.MANAGED
     found = settings(file)
     if found and not private_files.owned_by_root(file):
         raise HookError(f"another account could have written {file}", f"make it root's: chown root {file}; chmod 644")

@@ -291,9 +291,9 @@ def _engine(work_dir: str, files: tuple[Source, ...], configs: tuple[str, ...], 
 
 def _hub() -> JoinedHub | None:
     """Return the hub that this account has joined, or None."""
-    from ..approvals import presence
+    from ..approvals import configured
 
-    if not presence.is_joined():
+    if not configured.is_joined():
         return None
     from ..hub_client.asking import JoinedHub
     from ..hub_client.membership import load

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ..approvals import presence
+from ..approvals import configured
 from ..basics.display_text import one_line
 from ..errors import HookError
 from ..install import sync
@@ -225,7 +225,7 @@ def status(as_json: bool) -> int:
         here = {"running": running, "background": is_kept}
         print_json({"schema": 1, **here, "joined": True, **about, "undelivered": waiting})
     else:
-        click.echo(f"joined {one_line(joined.url)} as {one_line(joined.name)}  ({presence.hub_file()})")
+        click.echo(f"joined {one_line(joined.url)} as {one_line(joined.name)}  ({configured.hub_file()})")
         click.echo("it is reachable" if trouble is None else f"it cannot be used: {one_line(trouble)}")
         click.echo(f"{counted(waiting, 'record')} waiting to be sent")
     return 0 if trouble is None else 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..approvals import presence
+from ..approvals import configured
 from ..basics.display_text import one_line
 from ..errors import HookError
 from ..install import sources
@@ -21,7 +21,7 @@ _MAX_TEXT = 500  # characters
 
 def report(joined: Membership | None = None) -> list[dict[str, Any]]:
     """Report the agents of this machine to the hub, if one was joined and is reachable; return them."""
-    if not presence.is_joined():
+    if not configured.is_joined():
         return []
     from ..hub_client import membership
     from ..hub_client.connection import HubConnection

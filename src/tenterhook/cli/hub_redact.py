@@ -43,7 +43,7 @@ def redact(
     refuse_below_agent("hub redact")
     from ..hub import redact as redaction
     from ..hub.database import opened
-    from ..journal.redact import account
+    from ..journal.redact_stored import account
 
     is_named = context.get_parameter_source("database") is ParameterSource.COMMANDLINE  # not by the variable
     with contextlib.closing(opened(database if is_named else context.obj)) as kept:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..agents import AGENTS
-from ..approvals import presence
+from ..approvals import configured
 from ..basics.display_text import listed, visible
 from ..catalog import loading, project_root
 from ..dispatch import daemon as daemon_
@@ -255,7 +255,7 @@ def _print(plan: settings_change.SettingsChange, catalog: Catalog) -> None:
 def _doubts(plan: settings_change.SettingsChange, hooks: Sequence[Hook]) -> Iterator[str]:
     """Yield which hooks would not run in the agent, and why."""
     agent = plan.agent
-    if not presence.is_joined() and not any(hook.event == "pre-tool-call" for hook in hooks):
+    if not configured.is_joined() and not any(hook.event == "pre-tool-call" for hook in hooks):
         yield "no hook on tool calls yet; its event is wired as soon as you add one"
     for hook in event_wiring.without_event(agent, hooks):
         yield f"{agent.title} has no event for '{visible(hook.name)}' ({hook.declared}); it never runs there"
@@ -268,7 +268,7 @@ def _conditions(plan: settings_change.SettingsChange) -> Iterator[str]:
     yield from plan.agent.install_notes(in_project=plan.root is not None)
     for config in plan.record["configs"]:
         yield f"hooks of {short_path(config)} are in force there too"
-    if presence.is_joined():
+    if configured.is_joined():
         yield f"it asks at the hub, too, {hub_machine.when_it_asks(plan.agent)}"
     if plan.record["closed"]:
         yield "if Tenterhook cannot answer, tool calls are refused"

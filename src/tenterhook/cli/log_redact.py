@@ -19,7 +19,7 @@ from .refusals import need_terminal, refuse_below_agent
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..journal.redact import Redacted
+    from ..journal.redact_stored import Redacted
     from ..journal.redacted_records import ByText, StoredRedactor
 
 _PIECE, _OVERLAP = 1 << 22, 1 << 16  # characters of a file, which may be a large database
@@ -102,7 +102,7 @@ def redact(from_stdin: bool, rules: bool, kind: str, dry_run: bool, yes: bool, a
     The redacted lines are also sent to the hub that this machine has joined.
     """
     refuse_below_agent("log redact")
-    from ..journal.redact import Redaction
+    from ..journal.redact_stored import Redaction
 
     asks = not (dry_run or yes)
     redactor = redactor_of("log redact", from_stdin=from_stdin, rules=rules, kind=kind, asks=asks)

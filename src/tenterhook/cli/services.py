@@ -17,7 +17,7 @@ from .printing import short_path
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..basics.services import Service
+    from ..basics.background_services import Service
 
 _START_TIMEOUT = 30.0  # seconds for a service to start
 

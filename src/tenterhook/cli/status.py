@@ -9,7 +9,7 @@ import click
 
 from ..agents import AGENTS
 from ..agents.protocol import Agent
-from ..approvals import presence
+from ..approvals import configured
 from ..authoring import released_hooks
 from ..basics import install_record
 from ..basics.display_text import one_line, visible
@@ -162,7 +162,7 @@ def _next(catalog: Catalog, waiting: int, states: Sequence[AgentState]) -> str:
     untried = [state.agent.name for state in states if state.is_untried]
     if any(problem.severity == ERROR for problem in catalog.problems):
         return "tenterhook check           what is wrong, and how to fix it"
-    if unguarded and presence.is_joined() and not _is_own_hub_stopped():
+    if unguarded and configured.is_joined() and not _is_own_hub_stopped():
         return f"tenterhook install {unguarded[0]}   so that its questions reach the hub"
     if states and not catalog.all_hooks() and not any(records.all_records()):
         return "tenterhook setup           guards for these agents, installed and tried, in one command"

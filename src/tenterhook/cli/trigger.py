@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..approvals import presence
+from ..approvals import configured
 from ..authoring.explain import Explanation, explain
 from ..basics import agent_marks
 from ..basics.display_text import one_line, visible
@@ -136,7 +136,7 @@ def trigger(
 
 def _start_upload() -> None:
     """Start the upload of new records if a hub was joined."""
-    if presence.is_joined():
+    if configured.is_joined():
         from ..hub_client.uploader_start import ensure_uploader_running
 
         ensure_uploader_running()
@@ -225,7 +225,7 @@ def _root(event: Event, *, lasting: bool) -> str:
 
 def _deciding_rule(event: Event, agent: str) -> Rule | None:
     """Return the rule that applies to a tool call, of any source, or None."""
-    if event.canonical not in presence.EVENTS or event.tool_name is None or not presence.is_any():
+    if event.canonical not in configured.EVENTS or event.tool_name is None or not configured.is_any():
         return None
     from ..dispatch import approvals
 
@@ -261,7 +261,7 @@ def _print_explanations(
         print_said(f"  {one_line(each.hook.name):<28} ", each.why_not or "")
     if rule is not None:
         click.echo(f"rule: {rule.answer}, {visible(rule.said)}  ({short_path(rule.source)})")
-    elif event.canonical in presence.EVENTS and presence.is_any():
+    elif event.canonical in configured.EVENTS and configured.is_any():
         click.echo("rule: none matches")
     _print_errors(catalog.problems)
 

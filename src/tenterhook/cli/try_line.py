@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ..agents import AGENTS
-from ..approvals import presence
+from ..approvals import configured
 from ..approvals.policy import Ruling, Step
 from ..basics import agent_marks
 from ..basics.display_text import one_line, visible
@@ -198,7 +198,7 @@ class _Trial:
     def then(self, agent: str) -> str:
         """Return what an agent does where a person must be asked."""
         title = sources.title(agent)
-        first = "people at the hub are asked; without their answer " if presence.is_joined() else ""
+        first = "people at the hub are asked; without their answer " if configured.is_joined() else ""
         if _asks(agent):
             return f"{first}{title} asks its user"
         return f"{first}{title} has no way to ask its user: it is refused, and `tenterhook allow ID` lets it run once"

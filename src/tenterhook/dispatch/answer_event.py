@@ -6,7 +6,7 @@ import os
 import time
 
 from ..agents import AGENTS
-from ..approvals import presence
+from ..approvals import configured
 from ..basics import callers, places
 from ..catalog import index
 from ..engine.engine import Engine, untrusted_line
@@ -21,8 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..agents.codec import HookOutput, Received
     from ..agents.protocol import Agent
-    from ..agents.wire import HookOutput, Received
     from ..basics.callers import Caller
     from ..catalog.catalog import Catalog
     from ..model import Event, Hook, Verdict
@@ -79,7 +79,7 @@ def answer(
 
 def _may_be_asked_twice(event: Event) -> bool:
     """Whether another installation may be asked about the same tool call: some agents also read others' hook files."""
-    if event.canonical not in (*presence.EVENTS, *presence.AFTER) or not event.fields.get("tool_use_id"):
+    if event.canonical not in (*configured.EVENTS, *configured.AFTER) or not event.fields.get("tool_use_id"):
         return False
     try:
         return sum(name.endswith(".json") for name in os.listdir(f"{places.state()}/installed")) > 1
@@ -98,8 +98,8 @@ def _verdict(
 ) -> Verdict:
     """Return the verdict of hooks, rules and people."""
     verdict = _decide(agent, received, catalog, deadline, journal, caller)
-    if received.event.canonical in presence.EVENTS and (
-        verdict.decision is Action.ASK or presence.concerns(received.event.session_id)
+    if received.event.canonical in configured.EVENTS and (
+        verdict.decision is Action.ASK or configured.concerns(received.event.session_id)
     ):
         from . import approvals
 
@@ -112,11 +112,13 @@ def _verdict(
             journal=journal,
             caller=caller,
         )
-    if received.event.canonical in presence.AFTER and os.path.exists(presence.asked_about(received.event.session_id)):
+    if received.event.canonical in configured.AFTER and os.path.exists(
+        configured.asked_about(received.event.session_id)
+    ):
         from . import approvals
 
         approvals.is_over(received.event, record["host"])
-    if presence.is_joined():
+    if configured.is_joined():
         from ..hub_client.uploader_start import ensure_uploader_running
 
         ensure_uploader_running()
@@ -127,7 +129,7 @@ def _verdict(
 
 def refusal(native: str, record: dict[str, Any], why: str) -> HookOutput:
     """Return a block of a tool call that cannot be sent to hooks; for other events, no decision."""
-    from ..agents.wire import Received
+    from ..agents.codec import Received
     from ..model import Event, Verdict
 
     agent = AGENTS[record["host"]]

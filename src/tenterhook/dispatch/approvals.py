@@ -9,7 +9,7 @@ import os
 import time
 
 from ..agents import AGENTS
-from ..approvals import policy, presence, single_use
+from ..approvals import configured, policy, single_use
 from ..approvals.policy import Step
 from ..approvals.requests import Answer, Call, Request, fresh_id
 from ..basics import callers, places
@@ -90,7 +90,7 @@ def apply_policy(
         return _with(answer, verdict, can_approve=is_request or agent.capabilities.approves)
     if is_request or ruling.step in (Step.LEAVE, Step.RUN):
         return verdict
-    return verdict._replace(decision=Action.ASK, reason=why)  # `agents.wire` turns it into a deny if it cannot ask
+    return verdict._replace(decision=Action.ASK, reason=why)  # `agents.codec` turns it into a deny if it cannot ask
 
 
 def _refusal(call: Call, why: str | None, agent: Agent, journal: Journal) -> Answer | None:
@@ -118,7 +118,7 @@ def is_over(event: Event, agent: str) -> None:
 
 def _matching_rule(verdict: Verdict, call: Call, joined: Membership | None) -> tuple[Rule | None, bool]:
     """Return the result of `rules.match_verdict`; imports `rules` only if there are any."""
-    if not presence.is_any():
+    if not configured.is_any():
         return None, False
     from ..approvals import rules
 
@@ -164,7 +164,7 @@ def deciding_rule(event: Event, agent: str) -> Rule | None:
 
 
 def _joined() -> Membership | None:
-    if not presence.is_joined():
+    if not configured.is_joined():
         return None
     from ..hub_client import membership
 
@@ -197,7 +197,7 @@ def _read_forced(call: Call) -> str | None:
 
 
 def _forced_file(call: Call) -> str:
-    return os.path.join(presence.forced(call.session_id), Request("", call).hash)
+    return os.path.join(configured.forced(call.session_id), Request("", call).hash)
 
 
 def _call(event: Event, given: object, agent: str) -> Call:

@@ -13,8 +13,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from ..basics import places, processes
+from ..basics.background_services import Service
 from ..basics.processes import Lock
-from ..basics.services import Service
 from ..errors import HookError
 from ..hub.service import SERVICE as HUB
 

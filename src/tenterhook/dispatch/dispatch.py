@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, NoReturn
 
-    from ..agents.wire import HookOutput
+    from ..agents.codec import HookOutput
     from ..basics.callers import Caller
 
 FAILED = 70  # never an accidental 2
@@ -126,11 +126,11 @@ def _concerns_others(event: str, session: str) -> bool:
     """Whether rules or the hub may concern an event that reaches no hook."""
     if event not in ("pre-tool-call", "permission-request", "post-tool-call", "post-tool-call-failure"):
         return False
-    from ..approvals import presence
+    from ..approvals import configured
 
-    if event in presence.AFTER:
-        return os.path.exists(presence.asked_about(session))
-    return presence.concerns(session)
+    if event in configured.AFTER:
+        return os.path.exists(configured.asked_about(session))
+    return configured.concerns(session)
 
 
 def _refusal(native: str, record: dict[str, Any], why: str, caller: Caller) -> HookOutput:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import __version__
 from ..agents.protocol import UNPROVEN
 from ..agents.settings_files import read_json
-from ..approvals import presence
+from ..approvals import configured
 from ..authoring import folders, released_hooks
 from ..basics import install_record, light_json, places
 from ..basics.named_tuples import StrEnum
@@ -132,7 +132,7 @@ def _wired(
     hooks = event_wiring.in_force_in(record, catalog.hooks)
     needed = event_wiring.needed(agent, hooks)
     for native, ours in needed.items():
-        others = "your rules, the hub" if ours in (*presence.EVENTS, *presence.AFTER) else "the session's state"
+        others = "your rules, the hub" if ours in (*configured.EVENTS, *configured.AFTER) else "the session's state"
         names = ", ".join(hook.name for hook in hooks if hook.event in agent.meanings(native)) or others
         if native not in entries:
             yield bad(f"{native} is not wired: {names}", remedy)

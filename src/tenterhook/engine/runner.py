@@ -455,7 +455,7 @@ def _escalate(one: _Live) -> bool:
 
 
 def _end_all(running: set[_Live]) -> None:
-    """Send SIGTERM to every group, SIGKILL 100 ms later, and reap all. A second Ctrl-C skips the wait."""
+    """Send SIGTERM to every group, SIGKILL after `GRACE`, and reap all. A second Ctrl-C skips the wait."""
     for one in running:
         one.pid = one.pid or find_child(one.out)
         one.signal_group(_SIGTERM)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from ..agents.claude_json import FAILURE_FIELDS, RESULT_FIELDS, TOOL_FIELDS
-from ..agents.wire import session_and_directory
+from ..agents.codec import session_and_directory
 from ..basics import light_json
 from ..basics.light_json import prompt_text
 from ..errors import UnknownEvent

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from .calls import GuardedCall, Objection, Replacement
 
 GUARDS = {
-    "block-dangerous-commands": "dangerous_commands",
+    "block-dangerous-commands": "block_dangerous_commands",
     "infrastructure": "infrastructure",
     "protect-hooks": "protect_hooks",
-    "protect-secrets": "secrets",
+    "protect-secrets": "protect_secrets",
     "redact-secrets": "redact_secrets",
     "redact-secrets-in-errors": "redact_secrets",
     "stay-in-project": "stay_in_project",

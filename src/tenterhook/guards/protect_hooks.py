@@ -233,7 +233,7 @@ class _Check:
             is_inside = f"{path}/".startswith(f"{self.call.work_dir}/")
             if not is_inside and effect.kind == "write" and (near := self.protected(path, True)):
                 yield near, f"it unpacks or copies into {decoded(effect.path)}, and may change {near}", ASK
-        runs = programs.inner(command.words, command.stdin)
+        runs = programs.nested_commands(command.words, command.stdin)
         for code in [str(each.value)[:LONGEST_CODE] for each in runs if each.kind == "code"]:
             yield from self._of_code(command, code)
         is_known = name in READERS or (name == "git" and reads(command))
@@ -343,7 +343,7 @@ class _Check:
         if name in ("export", "declare", "setenv", "set"):
             moved = {word.partition("=")[0] for word in words if "=" in word or name == "setenv"} & {*MOVED}
             name = "export"
-        runs = programs.inner(words, command.stdin)  # these are checked separately
+        runs = programs.nested_commands(words, command.stdin)  # these are checked separately
         starts_agent = name in AGENTS or (moved and runs and re.search(_AGENTS, " ".join(words)))
         if (moved and (starts_agent or name == "export")) or (name in AGENTS and _is_without_hooks(words)):
             yield "weaken", "it starts an agent without your hooks"
@@ -551,5 +551,5 @@ def reads(command: ShellCommand) -> bool:
     if command.name == "git":
         _, at = programs.git_options(command.words)
         return command.words[at : at + 1] == [] or command.words[at] in READING_GIT
-    runs = programs.inner(command.words, command.stdin)
+    runs = programs.nested_commands(command.words, command.stdin)
     return decoded(command.name) in READERS or any(inner.kind != "file" for inner in runs)

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ..basics import places, private_files
-from ..basics.services import Service
+from ..basics.background_services import Service
 
 if TYPE_CHECKING:
     from collections.abc import Callable

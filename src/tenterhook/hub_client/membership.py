@@ -7,7 +7,7 @@ import stat
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from ..approvals.presence import hub_file
+from ..approvals.configured import hub_file
 from ..basics import light_json, places
 from ..errors import HookError
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from ..approvals import presence
+from ..approvals import configured
 from ..basics import places, processes
 
 _AT_MOST_EVERY = 1.0  # seconds
@@ -20,7 +20,7 @@ def directory() -> str:
 
 def ensure_uploader_running() -> None:
     """Start the uploader if a hub was joined and no uploader runs."""
-    if not presence.is_joined():
+    if not configured.is_joined():
         return
     try:
         places.make_private(directory())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..approvals import presence
+from ..approvals import configured
 from ..basics import places, processes
 from ..errors import Problem
 
@@ -32,10 +32,10 @@ def first(agent: Agent) -> str:
 
 def _others(events: Mapping[str, str]) -> tuple[str, ...]:
     """Return the events at which rules or a hub decide, or learn that the user approved a call in the agent."""
-    if not presence.is_any():
+    if not configured.is_any():
         return ()
-    learns = presence.is_joined() and "permission-request" in events.values()
-    return (*presence.EVENTS, *presence.AFTER) if learns else presence.EVENTS
+    learns = configured.is_joined() and "permission-request" in events.values()
+    return (*configured.EVENTS, *configured.AFTER) if learns else configured.EVENTS
 
 
 def in_force_in(record: Mapping[str, Any], hooks: Iterable[Hook]) -> list[Hook]:
@@ -47,7 +47,7 @@ def in_force_in(record: Mapping[str, Any], hooks: Iterable[Hook]) -> list[Hook]:
 def is_guarded(agent: Agent, record: Mapping[str, Any], hooks: Iterable[Hook]) -> bool:
     """Return whether one installation consults hooks, rules or a hub; `hooks` are those in force."""
     known = {name for native in record["events"] if native in agent.events for name in agent.meanings(native)}
-    return presence.is_any() or any(hook.event in known for hook in in_force_in(record, hooks))
+    return configured.is_any() or any(hook.event in known for hook in in_force_in(record, hooks))
 
 
 def without_event(agent: Agent, hooks: Iterable[Hook]) -> list[Hook]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..agents import AGENTS
-from ..agents.wire import Reply
+from ..agents.codec import Reply
 from ..basics import env_policy, light_json, places, private_files
 from ..catalog import project_root
 from . import event_wiring

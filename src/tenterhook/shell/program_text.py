@@ -6,7 +6,17 @@ Placeholders are not allowed there, and an approve rule does not cover such an o
 from __future__ import annotations
 
 from ..basics import lazy_re as re
-from .programs import GIT_COMMANDS, LANGUAGES, LONGEST_LINE, SHELLS, arguments, git_options, inner, is_option, program
+from .programs import (
+    GIT_COMMANDS,
+    LANGUAGES,
+    LONGEST_LINE,
+    SHELLS,
+    arguments,
+    git_options,
+    is_option,
+    nested_commands,
+    program,
+)
 
 # Programs that take text in their own language: options with a value (letters, names); the options whose value is such
 # text, or a file with it; the operands that are (the first only without such an option; None: all arguments); whether
@@ -42,10 +52,10 @@ _JQ_VALUES = {"--arg": 3, "--argjson": 3, "--slurpfile": 3, "--rawfile": 3, "--i
 def texts(words: list[str], stdin: str | None) -> list[str]:
     """Return the arguments and input in a program's own language: sed scripts, SQL …, and the names of script files.
 
-    `programs.inner` returns shell code and code in general languages.
+    `programs.nested_commands` returns shell code and code in general languages.
     """
     name = program(words[0])
-    found = [each.value for each in inner(words, stdin) if each.kind == "file"]
+    found = [each.value for each in nested_commands(words, stdin) if each.kind == "file"]
     if name == "perl" and any(re.match(r"-[A-Za-z0-9]*[np]", word) for word in words[1:]):
         found += words[1:]  # perl runs operands that end with `|`
     if name not in _TEXT:
@@ -75,8 +85,8 @@ def _without_jq_values(words: list[str]) -> list[str]:
     return found
 
 
-# Options for code, or for settings and files with code, which `inner` does not return; shell lines are in `wrappers`. A
-# row is for a program or a subcommand. An option that ends with `=` or `:` is the beginning of a word.
+# Options for code, or for settings and files with code, which `nested_commands` does not return; shell lines are in
+# `wrappers`. A row is for a program or a subcommand. An option that ends with `=` or `:` is the beginning of a word.
 _DIFF = "--ext-diff --textconv"
 _NODE_CODE = "--script-shell --node-options --userconfig --globalconfig"
 _COMPILER = "-wrapper -B -fplugin= -specs= --specs -fuse-ld= -Xclang"
@@ -168,7 +178,7 @@ _GIT_CODE = (
 def runs_stdin(words: list[str]) -> bool:
     """Whether a command runs its input as code."""
     name = program(words[0])
-    return (name in _TEXT and _TEXT[name][4]) or any(each.kind == "stdin" for each in inner(words, None))
+    return (name in _TEXT and _TEXT[name][4]) or any(each.kind == "stdin" for each in nested_commands(words, None))
 
 
 def is_interpreter(word: str) -> bool:

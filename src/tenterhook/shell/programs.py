@@ -1,7 +1,7 @@
 """Programs that run other programs: `sudo`, `env`, `xargs`, `find -exec`, `sh -c`, `ssh`, `docker run` …
 
-`inner` returns what a command runs. `wrappers` has a row for each program; those that need more than a row have a
-function here.
+`nested_commands` returns what a command runs. `wrappers` has a row for each program; those that need more than a row
+have a function here.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LANGUAGES = {
 }
 
 
-class Inner(NamedTuple):
+class NestedCommand(NamedTuple):
     """A program or code that a command runs.
 
     `kind` is `words` (a program with its arguments), `shell` or `code` (text in `language`), `file` (a script) or
@@ -216,7 +216,9 @@ def _values(options: Options, *names: str) -> Iterator[str]:
 # -- what a command runs ------------------------------------------------------------------------------------------
 
 
-def inner(words: list[str], stdin: str | None, variable: Callable[[str], str] = lambda name: "") -> list[Inner]:
+def nested_commands(
+    words: list[str], stdin: str | None, variable: Callable[[str], str] = lambda name: ""
+) -> list[NestedCommand]:
     """Return what a command runs; empty for a program that does not run others.
 
     `variable` returns the value of an environment variable, for programs whose options name one.
@@ -235,7 +237,7 @@ def inner(words: list[str], stdin: str | None, variable: Callable[[str], str] = 
     return _language(words, LANGUAGES[name]) if name in LANGUAGES and not ran else ran
 
 
-def _wrapped(words: list[str], row: str) -> list[Inner]:
+def _wrapped(words: list[str], row: str) -> list[NestedCommand]:
     """Return what a wrapper runs, by its synopsis."""
     form = synopsis(row)
     size = len(form.subcommand)
@@ -261,17 +263,17 @@ def _wrapped(words: list[str], row: str) -> list[Inner]:
     directory = next((value for name, value in options if form.options.get(name) == "DIRECTORY"), form.directory)
     lines = [value for name, value in options if form.options.get(name) == "LINE"]
     if lines or operand == "LINE":
-        ran = [Inner("shell", line) for line in lines] or _joined(words[at:])
+        ran = [NestedCommand("shell", line) for line in lines] or _joined(words[at:])
     elif operand == "INPUT":
-        ran = _joined(words[at:]) or [Inner("stdin")]
+        ran = _joined(words[at:]) or [NestedCommand("stdin")]
     else:
         ran = _shell(["sh", *words[at:]]) if operand == "SHELL" else _command(words[at:])
     return [each._replace(directory=directory, is_remote=form.is_remote, assignments=assignments) for each in ran]
 
 
-def _option_lines(words: list[str], options: dict[str, str], is_remote: bool = False) -> list[Inner]:
+def _option_lines(words: list[str], options: dict[str, str], is_remote: bool = False) -> list[NestedCommand]:
     """Return the shell lines and commands that are the values of these options, anywhere in the words."""
-    ran: list[Inner] = []
+    ran: list[NestedCommand] = []
     for number, word in enumerate(words):
         name, equals, value = word.partition("=")
         name = next((each for each in options if is_option(name, each)), name)
@@ -280,20 +282,20 @@ def _option_lines(words: list[str], options: dict[str, str], is_remote: bool = F
         if options.get(name) == "COMMAND":
             return ran + _command(words[number + 1 :], is_remote=is_remote)
         if name in options and (equals or number + 1 < len(words)):
-            ran.append(Inner("shell", value if equals else words[number + 1], is_remote=is_remote))
+            ran.append(NestedCommand("shell", value if equals else words[number + 1], is_remote=is_remote))
     return ran
 
 
-def _command(words: list[str], **more: Any) -> list[Inner]:
+def _command(words: list[str], **more: Any) -> list[NestedCommand]:
     """Return a program with its arguments; a single word that contains a blank is treated as a shell line."""
     if len(words) == 1 and " " in words[0]:
-        return [Inner("shell", words[0], **more)]
-    return [Inner("words", words, **more)] if words else []
+        return [NestedCommand("shell", words[0], **more)]
+    return [NestedCommand("words", words, **more)] if words else []
 
 
-def _joined(words: list[str], **more: Any) -> list[Inner]:
+def _joined(words: list[str], **more: Any) -> list[NestedCommand]:
     """Return words that a program joins and passes to a shell as one line."""
-    return [Inner("shell", " ".join(words), **more)] if words else []
+    return [NestedCommand("shell", " ".join(words), **more)] if words else []
 
 
 def _some(items: list[str]) -> list[str]:
@@ -323,17 +325,17 @@ def quoted(word: str) -> str:
 _STDIN = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 
 
-def _shell(words: list[str]) -> list[Inner]:
+def _shell(words: list[str]) -> list[NestedCommand]:
     spelt = ["-" + word[1:] if word.startswith("+") else word for word in words]
     options, at = split_options(spelt, "oO", ("--rcfile", "--init-file", "--command"))
     operands = words[at + (words[at : at + 1] == ["-"]) :]
     if line := value_of(options, "--command"):
-        return [Inner("shell", line)]
+        return [NestedCommand("shell", line)]
     if has(options, "-c"):
-        return [Inner("shell", operands[0], operands[1:])] if operands else []
+        return [NestedCommand("shell", operands[0], operands[1:])] if operands else []
     if has(options, "-s") or not operands or operands[0] in _STDIN:
-        return [Inner("stdin", arguments=operands)]
-    return [Inner("file", operands[0], operands)]
+        return [NestedCommand("stdin", arguments=operands)]
+    return [NestedCommand("file", operands[0], operands)]
 
 
 # For each language, letters of options with a value, and names of options whose value is code.
@@ -354,25 +356,25 @@ _CODE = {
 _LANGUAGE_LONG = ("--require", "--import", "--loader", "--config", "--env-file")
 
 
-def _language(words: list[str], language: str) -> list[Inner]:
+def _language(words: list[str], language: str) -> list[NestedCommand]:
     short, code_options = _CODE[language]
     if words[1:2] == ["eval"] and program(words[0]) == "deno":
-        return [Inner("code", words[-1], language=language)]
+        return [NestedCommand("code", words[-1], language=language)]
     options, at = split_options(words, short, (*code_options, *_LANGUAGE_LONG))
-    codes = [Inner("code", value, words[at:], language) for name, value in options if name in code_options]
+    codes = [NestedCommand("code", value, words[at:], language) for name, value in options if name in code_options]
     operands = words[at:]
     if language == "python" and has(options, "-m"):
         return []
     if codes or (operands and operands[0] not in _STDIN):
-        return codes or [Inner("file", operands[0], operands, language)]
-    return [] if has(options, "--version", "-V", "-v", "--help", "-h") else [Inner("stdin", language=language)]
+        return codes or [NestedCommand("file", operands[0], operands, language)]
+    return [] if has(options, "--version", "-V", "-v", "--help", "-h") else [NestedCommand("stdin", language=language)]
 
 
-def _awk(words: list[str], stdin: str | None) -> list[Inner]:
+def _awk(words: list[str], stdin: str | None) -> list[NestedCommand]:
     options, at = split_options(words, "fFvE", ("--file", "--field-separator", "--assign"))
     if file := value_of(options, "-f", "--file"):
-        return [Inner("stdin", language="awk")] if file in _STDIN else []
-    return [Inner("code", "".join(words[at : at + 1]), language="awk")]
+        return [NestedCommand("stdin", language="awk")] if file in _STDIN else []
+    return [NestedCommand("code", "".join(words[at : at + 1]), language="awk")]
 
 
 # sed's command `e` after any address: it runs its argument, or else the lines of the input.
@@ -381,7 +383,7 @@ _SED_EXECUTES = (
 )
 
 
-def _sed(words: list[str], stdin: str | None) -> list[Inner]:
+def _sed(words: list[str], stdin: str | None) -> list[NestedCommand]:
     options, operands = arguments(words, "efli?", ("--expression", "--file", "--line-length"))
     scripts = list(_values(options, "-e", "--expression"))
     if not scripts and not has(options, "-f", "--file"):
@@ -391,15 +393,15 @@ def _sed(words: list[str], stdin: str | None) -> list[Inner]:
         if "e" not in script:
             continue
         found = re.search(_SED_EXECUTES, script)
-        ran += [Inner("shell", found.group(1) or UNKNOWN, is_certain=bool(found.group(1)))] if found else []
+        ran += [NestedCommand("shell", found.group(1) or UNKNOWN, is_certain=bool(found.group(1)))] if found else []
         replaced = re.findall(  # `s/…/command/e` runs the result
             r"(?:^|[\s;{}/\d])s([/|#,:@!])(?:\\.|(?!\1).){0,500}+\1((?:\\.|(?!\1).){0,500}+)\1[gpiIM\d]*+e", script
         )
-        ran += [Inner("shell", text, is_certain=False) for _, text in replaced]
+        ran += [NestedCommand("shell", text, is_certain=False) for _, text in replaced]
     return ran
 
 
-def _powershell(words: list[str], stdin: str | None) -> list[Inner]:
+def _powershell(words: list[str], stdin: str | None) -> list[NestedCommand]:
     """Read `-Command …`, `-EncodedCommand …`. Options may be abbreviated, in upper or lower case."""
     at = 1
     while at < len(words) and len(words[at]) > 1 and words[at][0] in "-/":
@@ -408,13 +410,13 @@ def _powershell(words: list[str], stdin: str | None) -> list[Inner]:
         if "-command".startswith(option) or option == "-commandwithargs":
             break
         if "-encodedcommand".startswith(option) or option == "-ec":
-            return [Inner("code", DECODED + _utf16(rest[0]), language="powershell")] if rest else []
+            return [NestedCommand("code", DECODED + _utf16(rest[0]), language="powershell")] if rest else []
         if "-file".startswith(option):
-            return [Inner("file", rest[0], rest, "powershell")] if rest else []
+            return [NestedCommand("file", rest[0], rest, "powershell")] if rest else []
         at += len(option) > 2 and any(each.startswith(option) for each in _POWERSHELL_VALUES)
     if words[at:] in ([], ["-"]):
-        return [Inner("stdin", language="powershell")]
-    return [Inner("code", " ".join(words[at:]), language="powershell")]
+        return [NestedCommand("stdin", language="powershell")]
+    return [NestedCommand("code", " ".join(words[at:]), language="powershell")]
 
 
 _POWERSHELL_VALUES = (
@@ -431,10 +433,10 @@ def _utf16(text: str) -> str:
         return ""
 
 
-def _cmd(words: list[str], stdin: str | None) -> list[Inner]:
+def _cmd(words: list[str], stdin: str | None) -> list[NestedCommand]:
     for at, word in enumerate(words):
         if word.lower().startswith(("/c", "/k", "//c")):
-            return [Inner("code", " ".join([word.lstrip("/")[1:], *words[at + 1 :]]), language="cmd")]
+            return [NestedCommand("code", " ".join([word.lstrip("/")[1:], *words[at + 1 :]]), language="cmd")]
     return []
 
 
@@ -452,7 +454,7 @@ def _assignments(words: list[str]) -> tuple[tuple[tuple[str, str], ...], list[st
     return tuple(found), words[len(found) :]
 
 
-def _env(words: list[str], stdin: str | None) -> list[Inner]:
+def _env(words: list[str], stdin: str | None) -> list[NestedCommand]:
     options: Options = []
     at = 1
     while at < len(words) and words[at].startswith("-"):
@@ -462,7 +464,7 @@ def _env(words: list[str], stdin: str | None) -> list[Inner]:
         at = _take_option(words, at, "uCSaP", ("--unset", "--chdir", "--split-string", "--argv0"), options)
         if options[-1][0] in ("-S", "--split-string"):  # its words come before the rest, including options
             line = " ".join([words[0], options[-1][1], *map(quoted, words[at:])])
-            return [Inner("shell", line, directory=value_of(options, "-C", "--chdir"))]
+            return [NestedCommand("shell", line, directory=value_of(options, "-C", "--chdir"))]
     assignments, command = _assignments(words[at:])
     return _command(command, directory=value_of(options, "-C", "--chdir"), assignments=assignments)
 
@@ -473,7 +475,7 @@ def xargs_options(words: list[str]) -> tuple[Options, int]:
     return split_options(words, "aEdILnPsi?e?l?", long)
 
 
-def _xargs(words: list[str], stdin: str | None) -> list[Inner]:
+def _xargs(words: list[str], stdin: str | None) -> list[NestedCommand]:
     options, at = xargs_options(words)
     command = words[at:] or ["echo"]
     replaced = value_of(options, "-I", "-i", "--replace")
@@ -488,12 +490,12 @@ def _xargs(words: list[str], stdin: str | None) -> list[Inner]:
     if not replaced:
         return _command([*command, *items], stdin="", is_certain=False)
     return [
-        Inner("words", [word.replace(replaced, item) for word in command], is_certain=False)
+        NestedCommand("words", [word.replace(replaced, item) for word in command], is_certain=False)
         for item in items or [UNKNOWN]
     ]
 
 
-def _parallel(words: list[str], stdin: str | None) -> list[Inner]:
+def _parallel(words: list[str], stdin: str | None) -> list[NestedCommand]:
     """Read `parallel command ::: items`. The words are joined to a line and, if quoting may matter, kept as words."""
     options, at = split_options(words, "jNnSIaP", ("--jobs", "--sshlogin", "--max-args", "--arg-file", "--colsep"))
     rest = words[at:]
@@ -508,7 +510,7 @@ def _parallel(words: list[str], stdin: str | None) -> list[Inner]:
         lines.append(" ".join(map(quoted, command)))
     forms = [re.split(r"\{(?:/|//|\.|/\.|\d+)?\}", line if "{" in line else line + " {}") for line in lines]
     items = [] if ("--dry-run", "") in options else _some(items)
-    return [Inner("shell", item.join(form), is_certain=False) for item in items for form in forms]
+    return [NestedCommand("shell", item.join(form), is_certain=False) for item in items for form in forms]
 
 
 FIND_TESTS = frozenset(
@@ -560,9 +562,9 @@ class Find:
         return start.rstrip("/") + "/" + UNKNOWN if self.restricted else start
 
 
-def _find(words: list[str], stdin: str | None) -> list[Inner]:
+def _find(words: list[str], stdin: str | None) -> list[NestedCommand]:
     find = Find(words)
-    ran: list[Inner] = []
+    ran: list[NestedCommand] = []
     for command in find.commands[:MOST_ITEMS]:
         for start in _some(find.starts) if len(ran) < MOST_LINES else ():
             words = [word.replace("{}", find.found(start)) for word in command]
@@ -570,7 +572,7 @@ def _find(words: list[str], stdin: str | None) -> list[Inner]:
     return ran
 
 
-def _fd(words: list[str], stdin: str | None) -> list[Inner]:
+def _fd(words: list[str], stdin: str | None) -> list[NestedCommand]:
     """Read `fd pattern … -x command`."""
     at = next((at for at, word in enumerate(words) if word in ("-x", "--exec", "-X", "--exec-batch")), len(words))
     command = [word.replace("{}", UNKNOWN) for word in words[at + 1 :]]
@@ -579,24 +581,24 @@ def _fd(words: list[str], stdin: str | None) -> list[Inner]:
     return _command(command, is_certain=False)
 
 
-def _ssh(words: list[str], stdin: str | None) -> list[Inner]:
+def _ssh(words: list[str], stdin: str | None) -> list[NestedCommand]:
     options, at = split_options(words, "bBcDEeFIiJLlmOopPQRSWw")
     more, at = split_options(words, "bBcDEeFIiJLlmOopPQRSWw", at=at + 1)
     ran = _ssh_settings(options + more)
     if words[at:] or has(options + more, "-N", "-W"):
         return ran + _joined(words[at:], directory="~", is_remote=True)
-    return [*ran, Inner("stdin", directory="~", is_remote=True)]
+    return [*ran, NestedCommand("stdin", directory="~", is_remote=True)]
 
 
-def _ssh_settings(options: Options) -> list[Inner]:
+def _ssh_settings(options: Options) -> list[NestedCommand]:
     """Return the commands in settings of ssh: `-o ProxyCommand=…`, `-o LocalCommand=…`."""
     settings = (re.fullmatch(r"(?is)\w+?command\s*+=?+\s*+(.*)", value) for value in _values(options, "-o"))
-    return [Inner("shell", found.group(1)) for found in settings if found]
+    return [NestedCommand("shell", found.group(1)) for found in settings if found]
 
 
-def _scp(words: list[str], stdin: str | None) -> list[Inner]:
+def _scp(words: list[str], stdin: str | None) -> list[NestedCommand]:
     options, _ = arguments(words, "BbcDFiJloPRSsX")
-    return _ssh_settings(options) + [Inner("shell", value) for value in _values(options, "-S")]
+    return _ssh_settings(options) + [NestedCommand("shell", value) for value in _values(options, "-S")]
 
 
 _CONTAINER_LONG = (
@@ -608,7 +610,7 @@ _CONTAINER_LONG = (
 )
 
 
-def _docker(words: list[str], stdin: str | None) -> list[Inner]:
+def _docker(words: list[str], stdin: str | None) -> list[NestedCommand]:
     _, at = split_options(words, "Hcfp", ("--host", "--context", "--config", "--log-level", "--file"))
     composed = program(words[0]) == "docker-compose" or words[at : at + 1] == ["compose"]
     if words[at : at + 1] in (["compose"], ["container"]):
@@ -666,7 +668,7 @@ def git_options(words: list[str]) -> tuple[Options, int]:
     return split_options(words, "cC", _GIT_LONG)
 
 
-def _git(words: list[str], variable: Callable[[str], str]) -> list[Inner]:
+def _git(words: list[str], variable: Callable[[str], str]) -> list[NestedCommand]:
     ran = []
     options, at = git_options(words)
     rest = words[at:]
@@ -684,11 +686,11 @@ def _git(words: list[str], variable: Callable[[str], str]) -> list[Inner]:
         elif alias is not None and rest[:1] == [alias]:
             ran += _joined([quoted(words[0]), setting, *map(quoted, rest[1:])])
         elif re.fullmatch(GIT_COMMANDS, key):
-            ran.append(Inner("shell", setting))
+            ran.append(NestedCommand("shell", setting))
     return ran + (_git_subcommand(rest) if rest else [])
 
 
-def _git_subcommand(words: list[str]) -> list[Inner]:
+def _git_subcommand(words: list[str]) -> list[NestedCommand]:
     """Return what `git submodule foreach`, `git rebase --exec` … run."""
     if words[:2] == ["submodule", "foreach"]:
         return _joined(words[split_options(words, at=2)[1] :])
@@ -697,7 +699,11 @@ def _git_subcommand(words: list[str]) -> list[Inner]:
     row = _GIT_SUBCOMMANDS.get(words[0])
     ran = _option_lines(words, synopsis(row).options) if row else []
     for prefix in _GIT_PREFIXES.get(words[0], ()):
-        ran += [Inner("shell", word[len(prefix) :].replace("% ", " ")) for word in words[1:] if word.startswith(prefix)]
+        ran += [
+            NestedCommand("shell", word[len(prefix) :].replace("% ", " "))
+            for word in words[1:]
+            if word.startswith(prefix)
+        ]
     return ran
 
 
@@ -722,7 +728,7 @@ _TMUX_COMMANDS = {
 _TMUX_KEYS = {"Enter": "\n", "C-m": "\n", "KPEnter": "\n", "C-j": "\n", "Space": " ", "Tab": "\t", "BSpace": ""}
 
 
-def _tmux(words: list[str], stdin: str | None) -> list[Inner]:
+def _tmux(words: list[str], stdin: str | None) -> list[NestedCommand]:
     """Read what tmux runs in a terminal, and what it types into one. Its commands are separated by `;`."""
     at = split_options(words, "cfLST")[1]
     ran = []
@@ -732,15 +738,15 @@ def _tmux(words: list[str], stdin: str | None) -> list[Inner]:
         command = command[split_options(command, _TMUX_COMMANDS[name])[1] :] if name in _TMUX_COMMANDS else []
         at = end + 1
         if name in ("send-keys", "send"):
-            ran.append(Inner("shell", "".join(_TMUX_KEYS.get(word, word) for word in command)))
+            ran.append(NestedCommand("shell", "".join(_TMUX_KEYS.get(word, word) for word in command)))
         elif name in ("if-shell", "if"):
-            ran += [Inner("shell", ("tmux " if number else "") + word) for number, word in enumerate(command)]
+            ran += [NestedCommand("shell", ("tmux " if number else "") + word) for number, word in enumerate(command)]
         else:
             ran += _command(command) if len(command) > 1 else _joined(command)
     return ran
 
 
-def _screen(words: list[str], stdin: str | None) -> list[Inner]:
+def _screen(words: list[str], stdin: str | None) -> list[NestedCommand]:
     options, at = split_options(words, "cehpsStTX")
     command = value_of(options, "-X")
     if command == "stuff":
@@ -748,13 +754,13 @@ def _screen(words: list[str], stdin: str | None) -> list[Inner]:
     return _command(words[at:]) if command in (None, "screen", "exec") else []
 
 
-def _salt(words: list[str], stdin: str | None) -> list[Inner]:
+def _salt(words: list[str], stdin: str | None) -> list[NestedCommand]:
     """Read `salt TARGET cmd.run LINE`; `salt-call` runs it on this machine."""
     at = next((at for at, word in enumerate(words) if word in ("cmd.run", "cmd.shell")), len(words))
     return _joined(words[at + 1 :], directory="~", is_remote=program(words[0]) != "salt-call")
 
 
-def _bwrap(words: list[str], stdin: str | None) -> list[Inner]:
+def _bwrap(words: list[str], stdin: str | None) -> list[NestedCommand]:
     """Read the command after options with none, one or two values."""
     two = "--bind --bind-try --dev-bind --dev-bind-try --ro-bind --ro-bind-try --symlink --setenv --file".split()
     one = "--proc --dev --tmpfs --mqueue --dir --unsetenv --chdir --hostname --uid --gid --lock-file".split()
@@ -764,14 +770,14 @@ def _bwrap(words: list[str], stdin: str | None) -> list[Inner]:
     return _command(words[at:])
 
 
-def _start_stop_daemon(words: list[str], stdin: str | None) -> list[Inner]:
+def _start_stop_daemon(words: list[str], stdin: str | None) -> list[NestedCommand]:
     long = ("--exec", "--startas", "--pidfile", "--user", "--chuid", "--chdir")
     options, at = split_options(words, "xapnucgdrkPIN", long)
     started = value_of(options, "-a", "--startas") or value_of(options, "-x", "--exec")
     return _command([started, *words[at:]]) if started and has(options, "-S", "--start") else []
 
 
-def _nix(words: list[str], stdin: str | None) -> list[Inner]:
+def _nix(words: list[str], stdin: str | None) -> list[NestedCommand]:
     at = words.index("--") if words[1:2] == ["run"] and "--" in words else 0
     return _command([words[at - 1].rpartition("#")[2], *words[at + 1 :]]) if at else []
 
@@ -787,18 +793,18 @@ def makefile(words: list[str]) -> str | None:
     return value_of(arguments(words, "fCIjloWE", _MAKE_LONG)[0], "-f", "--file", "--makefile")
 
 
-def recipes(text: str) -> list[Inner]:
+def recipes(text: str) -> list[NestedCommand]:
     """Return the shell lines of a makefile's rules, and of its `$(shell …)`."""
     if text[:1] in (NETWORK, DECODED):
-        return [Inner("shell", text[0])]
+        return [NestedCommand("shell", text[0])]
     lines = _lines(text)
     found = [line[1:] for line in lines if line.startswith("\t")]
     found += [line.partition(";")[2] for line in lines if re.match(r"[\w.%-]++\s*+:[^;=]*+;", line)]
     found += [code for line in lines for code in re.findall(r"\$\(shell ([^)]{1,500}+)\)", line[:LONGEST_LINE])]
-    return [Inner("shell", line.lstrip("@-+ ").replace("$$", "$")) for line in found]
+    return [NestedCommand("shell", line.lstrip("@-+ ").replace("$$", "$")) for line in found]
 
 
-def _make(words: list[str], stdin: str | None) -> list[Inner]:
+def _make(words: list[str], stdin: str | None) -> list[NestedCommand]:
     """Read `make -f -` with a makefile that is piped in, and `make --eval`."""
     options, _ = arguments(words, "fCIjloWE", _MAKE_LONG)
     ran = [each for value in _values(options, "-E", "--eval") for each in recipes(value)]
@@ -821,25 +827,25 @@ _SHELL_ESCAPES = {
 }
 
 
-def _escapes(words: list[str], stdin: str | None, pattern: str) -> list[Inner]:
+def _escapes(words: list[str], stdin: str | None, pattern: str) -> list[NestedCommand]:
     """Read `psql -c '\\! …'`, `sqlite3 f '.shell …'`, `ed <<< '!…'`."""
     lines = [*words[1:], *_lines(stdin or "")][:MOST_LINES]
     found = (re.match(pattern, line[:LONGEST_LINE]) for line in lines)
-    return [Inner("shell", each.group(each.lastindex or 0)) for each in found if each]
+    return [NestedCommand("shell", each.group(each.lastindex or 0)) for each in found if each]
 
 
-def _java(words: list[str], stdin: str | None) -> list[Inner]:
+def _java(words: list[str], stdin: str | None) -> list[NestedCommand]:
     at = words.index("-jar") + 1 if "-jar" in words else len(words)
-    return [Inner("file", words[at], words[at:], "java")] if words[at:] else []
+    return [NestedCommand("file", words[at], words[at:], "java")] if words[at:] else []
 
 
-def _go(words: list[str], stdin: str | None) -> list[Inner]:
+def _go(words: list[str], stdin: str | None) -> list[NestedCommand]:
     runs = words[1:2] == ["run"] and not any(re.match("--?(?:tool)?exec", word) for word in words)
     files = [word for word in words if runs and word.endswith(".go")]
-    return [Inner("file", file, [file], "go") for file in files[:MOST_ITEMS]]
+    return [NestedCommand("file", file, [file], "go") for file in files[:MOST_ITEMS]]
 
 
-def _crontab(words: list[str], stdin: str | None) -> list[Inner]:
+def _crontab(words: list[str], stdin: str | None) -> list[NestedCommand]:
     found = _escapes([], stdin, r"\s*+(?:@\w++|(?:[\w*,/?-]++\s++){5})\s*+(.+)")
     return [each._replace(directory="~") for each in found]
 
@@ -857,8 +863,8 @@ _FUNCTIONS = {
     **dict.fromkeys(("fd", "fdfind"), _fd),
     **dict.fromkeys(("ssh", "autossh"), _ssh),
     **dict.fromkeys(("scp", "sftp"), _scp),
-    "trap": lambda words, stdin: [Inner("shell", word) for word in arguments(words)[1][:-1][:1]],
-    **dict.fromkeys(("at", "batch"), lambda words, stdin: [Inner("stdin")]),
+    "trap": lambda words, stdin: [NestedCommand("shell", word) for word in arguments(words)[1][:-1][:1]],
+    **dict.fromkeys(("at", "batch"), lambda words, stdin: [NestedCommand("stdin")]),
     **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose"), _docker),
     "crontab": _crontab,
     "tmux": _tmux,

@@ -408,8 +408,8 @@ class Walk(Expansion):
             return BUILTINS[name](self, words, state, stdin, shown, depth)
         outer = self.connect(redirects)
         outputs = [
-            self.inner(name, each, state, stdin, shown, upstream, depth)
-            for each in self.inner_of(name, words, state, stdin)
+            self.walk_nested(name, each, state, stdin, shown, upstream, depth)
+            for each in self.nested_in(name, words, state, stdin)
         ]
         self.connections = outer
         if name == "xargs" and any(program(each[0]) == "find" for each in upstream):
@@ -419,16 +419,18 @@ class Walk(Expansion):
             return self.script(text, "shell", words, state, stdin, shown, depth, directly=True)
         return "".join(outputs) if outputs and name not in FILTERS else printed(self, name, words, state, stdin or "")
 
-    def inner_of(self, name: str, words: list[str], state: ShellState, stdin: str | None) -> list[programs.Inner]:
+    def nested_in(
+        self, name: str, words: list[str], state: ShellState, stdin: str | None
+    ) -> list[programs.NestedCommand]:
         """Return what a program runs because of its words, its variables or a makefile of the line."""
         if name == "xargs" and (file := programs.value_of(programs.xargs_options(words)[0], "-a", "--arg-file")):
             stdin = content(self, file, state)
         found = [
-            programs.Inner("shell", value.lstrip("|-"))  # as in LESSOPEN
+            programs.NestedCommand("shell", value.lstrip("|-"))  # as in LESSOPEN
             for variable, value in self.assignments
             if variable in _COMMAND_VARIABLES and value.strip()
         ]
-        found += programs.inner(words, stdin, lambda variable: self.values(variable, state)[0])
+        found += programs.nested_commands(words, stdin, lambda variable: self.values(variable, state)[0])
         if name in ("make", "gmake") and state.files:
             file = programs.makefile(words)
             for path in (file,) if file else programs.MAKEFILES:
@@ -466,10 +468,10 @@ class Walk(Expansion):
         in_this_shell(self, line, state, stdin, shown, depth, is_certain=False)
         self.calling.discard(name)
 
-    def inner(
+    def walk_nested(
         self,
         name: str,
-        inner: programs.Inner,
+        nested: programs.NestedCommand,
         state: ShellState,
         stdin: str | None,
         shown: str,
@@ -482,35 +484,35 @@ class Walk(Expansion):
             return UNKNOWN
         own = self.copy(state)
         own.through = (*state.through, name)
-        own.is_remote = state.is_remote or inner.is_remote
-        if inner.directory is not None:
-            own.directory = self.path(inner.directory, state)
-        own.contained = inner.contained or (state.contained and name not in ("nsenter", "chroot"))
-        if inner.contained:
-            own.mounts = tuple((there, self.path(here, state)) for there, here in inner.mounts)
-        stdin = stdin if inner.stdin is None else inner.stdin
-        span, is_certain = self.span, self.is_certain and inner.is_certain
-        own.is_certain = own.is_certain and is_certain and inner.kind not in ("stdin", "file")
-        self.is_certain, self.assignments, self.inputs = is_certain, inner.assignments, ()
-        match inner.kind:
+        own.is_remote = state.is_remote or nested.is_remote
+        if nested.directory is not None:
+            own.directory = self.path(nested.directory, state)
+        own.contained = nested.contained or (state.contained and name not in ("nsenter", "chroot"))
+        if nested.contained:
+            own.mounts = tuple((there, self.path(here, state)) for there, here in nested.mounts)
+        stdin = stdin if nested.stdin is None else nested.stdin
+        span, is_certain = self.span, self.is_certain and nested.is_certain
+        own.is_certain = own.is_certain and is_certain and nested.kind not in ("stdin", "file")
+        self.is_certain, self.assignments, self.inputs = is_certain, nested.assignments, ()
+        match nested.kind:
             case "words":
-                out = self.run(inner.value, own, stdin, [], shown, upstream, depth + 1)
+                out = self.run(nested.value, own, stdin, [], shown, upstream, depth + 1)
             case "shell":
-                own.arguments = inner.arguments[1:]
-                own.zero = "".join(inner.arguments[:1]) or own.zero
-                out = self.shell(inner.value, own, stdin, shown, depth + 1)
+                own.arguments = nested.arguments[1:]
+                own.zero = "".join(nested.arguments[:1]) or own.zero
+                out = self.shell(nested.value, own, stdin, shown, depth + 1)
             case "stdin":
-                own.arguments = inner.arguments
+                own.arguments = nested.arguments
                 if any(program(each[0]) in DECRYPTERS for each in upstream):
                     self.note_origin(DECODED)
-                out = self.script(stdin, inner.language, (), own, "", shown, depth)
+                out = self.script(stdin, nested.language, (), own, "", shown, depth)
             case "file":
-                text = self.text(inner.value, state)
-                out = self.script(text, inner.language, inner.arguments, own, stdin, shown, depth)
+                text = self.text(nested.value, state)
+                out = self.script(text, nested.language, nested.arguments, own, stdin, shown, depth)
             case _:
-                self.code(inner.language, inner.value, own, stdin, shown, depth)
+                self.code(nested.language, nested.value, own, stdin, shown, depth)
                 origin = next((mark for mark in (NETWORK, DECODED) if mark in (stdin or "")), GENERATED)
-                out = origin if not inner.arguments and inner.language != "awk" else UNKNOWN
+                out = origin if not nested.arguments and nested.language != "awk" else UNKNOWN
         self.span, self.is_certain = span, is_certain
         state.files.update(own.files)
         return out

@@ -11,7 +11,7 @@ from fuzz import inputs
 from shell.forms import FORMS, MENTIONS
 from shell.generated import Lines
 from support import takes_less_than
-from tenterhook.guards import dangerous_commands, protect_hooks
+from tenterhook.guards import block_dangerous_commands, protect_hooks
 from tenterhook.guards.calls import GuardedCall
 from tenterhook.shell import effects, reader
 from tenterhook.shell.syntax import BREAK, CLOSE, COMMA, OPEN, QUOTED, decoded
@@ -142,5 +142,5 @@ def fuzz(line: str, repeated: int) -> None:
     if repeated == 1:
         assert _seen(reader.read(line, "/home/me/project", _VARIABLES)) == _seen(reading)
         reader.read(line.split(" "), "/home/me/project", _VARIABLES)
-        dangerous_commands.judge(GuardedCall("Bash", {"command": line}, "/home/me/project", _VARIABLES))
+        block_dangerous_commands.judge(GuardedCall("Bash", {"command": line}, "/home/me/project", _VARIABLES))
         protect_hooks.judge(GuardedCall("Bash", {"command": line}, "/home/me/project", _VARIABLES))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from support import takes_less_than
-from tenterhook.guards import secrets
+from tenterhook.guards import protect_secrets
 from tenterhook.guards.calls import ASK, DENY, GuardedCall, Objection
 
 WORK_DIR = "/home/dev/project"
@@ -108,8 +108,8 @@ ASKED = r"""
     declare -p DB_PASSWORD
     heroku config -a shop
     doppler secrets
-    sops -d secrets.yaml
-    sops decrypt secrets.enc.yaml
+    sops -d protect_secrets.yaml
+    sops decrypt protect_secrets.enc.yaml
     ansible-vault view group_vars/all/vault.yml
     npm config get //registry.npmjs.org/:_authToken
     git config --get-all credential.helper store
@@ -398,7 +398,7 @@ PASSED = r"""
 
 
 def judged(line: str, **settings: Any) -> Objection | None:
-    return secrets.judge(GuardedCall("Shell", {"command": line}, WORK_DIR, ENVIRONMENT, settings))
+    return protect_secrets.judge(GuardedCall("Shell", {"command": line}, WORK_DIR, ENVIRONMENT, settings))
 
 
 def lines(text: str) -> list[str]:
@@ -425,7 +425,7 @@ def test_what_shows_and_sends_no_secret_passes(line: str) -> None:
 
 
 def of_tool(name: str, **tool_input: Any) -> str | None:
-    return decision(secrets.judge(GuardedCall(name, tool_input, WORK_DIR, ENVIRONMENT)))
+    return decision(protect_secrets.judge(GuardedCall(name, tool_input, WORK_DIR, ENVIRONMENT)))
 
 
 @pytest.mark.parametrize("key", ["file_path", "path", "absolute_path", "filePath", "target_file", "uri"])

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from guards.lines import DANGEROUS, ENVIRONMENT, HARMLESS, judged
 from hooks.lines import added, override, shell
 from support import takes_less_than
+from tenterhook.guards.block_dangerous_commands import RULES, judge
 from tenterhook.guards.calls import GuardedCall
-from tenterhook.guards.dangerous_commands import RULES, judge
 
 if TYPE_CHECKING:
     from tenterhook.guards.calls import Objection
@@ -27,7 +27,7 @@ SAMPLE = [*DANGEROUS[::40], *HARMLESS[::40]]
 
 
 def judged_line(line: Any, work_dir: object = "/home/dev/project", **settings: Any) -> Objection | None:
-    return judged("dangerous_commands", line, work_dir, **settings)
+    return judged("block_dangerous_commands", line, work_dir, **settings)
 
 
 def verdict(line: Any, work_dir: object = "/home/dev/project", **settings: Any) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..basics import lazy_re as re
 from ..shell import reader
 from ..shell.effects import effects
-from ..shell.programs import SHELLS, Find, arguments, git_options, has, inner, program, resolved, value_of
+from ..shell.programs import SHELLS, Find, arguments, git_options, has, nested_commands, program, resolved, value_of
 from ..shell.syntax import PATTERNS, STAR, UNKNOWN, UNKNOWNS, decoded
 from ..shell.words import pattern_matches
 from . import danger_table
@@ -554,7 +554,7 @@ def _is_generated_name(name: str) -> bool:
 @_for("find")
 def _find(command: ShellCommand, places: ProjectPlaces) -> Found:
     find = Find(command.words)
-    wrapped = [each.value for words in find.commands for each in inner(words, None) if each.kind == "words"]
+    wrapped = [each.value for words in find.commands for each in nested_commands(words, None) if each.kind == "words"]
     run = [(program(words[0]), words) for words in (*find.commands, *wrapped) if words]
     deletes = find.deletes or any(
         name in _DELETING

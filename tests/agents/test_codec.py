@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from hosts.observed import DOES, Does, parsed
 from hosts.recorded import DATA, RECORDED, each_agent, native_name
 from tenterhook import Action, Decision, Hook, Run, Verdict
-from tenterhook.agents import AGENTS, wire
+from tenterhook.agents import AGENTS, codec
 from tenterhook.events import OUTPUT_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tenterhook.agents.wire import HookOutput, Received
+    from tenterhook.agents.codec import HookOutput, Received
 
 OUTPUT = "[redacted]"
 REASON, CONTEXT, MESSAGE = "because of §1", "the model should know", "the person should know"
@@ -375,7 +375,7 @@ def test_a_decoy_beside_the_key_that_the_tool_reads_hides_nothing(host: str, too
     received = AGENTS[host].read_event({named: tool, given: tool_input, "cwd": "/"}, native)
     assert received.event.tool_input["file_path"] == "/etc/secret"
     changed = {**received.event.tool_input, "file_path": "/elsewhere"}
-    assert wire.native_input(received, changed)["path"] == "/elsewhere"
+    assert codec.native_input(received, changed)["path"] == "/elsewhere"
 
 
 BEFORE = {

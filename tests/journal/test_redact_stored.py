@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from journal import journals
 from support import shell_call, tenterhook
 from tenterhook.basics import places
-from tenterhook.journal import redact, retention, segments, writer
+from tenterhook.journal import redact_stored, retention, segments, writer
 from tenterhook.journal.filters import RecordFilter
 from tenterhook.journal.follower import Follower
 from tenterhook.journal.index import Index
@@ -56,8 +56,8 @@ def fill(place: Path, monkeypatch: pytest.MonkeyPatch, count: int = 18, every: i
     assert len(journals.segments(place)) >= 3
 
 
-def redacted(place: Path, text: str = SECRET, kind: str = "password") -> list[redact.Redacted]:
-    return redact.Redaction(str(place), ByText(text, kind)).run()
+def redacted(place: Path, text: str = SECRET, kind: str = "password") -> list[redact_stored.Redacted]:
+    return redact_stored.Redaction(str(place), ByText(text, kind)).run()
 
 
 def findings(place: Path) -> list[tuple[str, int, str]]:
@@ -116,7 +116,7 @@ def test_the_redaction_is_recorded_without_the_secret(place: Path) -> None:
     start = time.time()
     (line,) = redacted(place)
     (record,) = journals.recorded(place, "redaction")
-    assert record["by"] == redact.account()
+    assert record["by"] == redact_stored.account()
     assert start - 1 < record["time"] < time.time() + 1
     assert record["lines"] == [{"segment": "000001.jsonl", "line": 2, "was": line.was, "now": line.now}]
     assert set(record) == {"schema", "type", "time", "by", "lines", "prev", "hash"}
@@ -178,12 +178,12 @@ def test_segments_written_aside_are_redacted(place: Path) -> None:
 def test_what_the_rules_of_today_find_is_redacted(place: Path) -> None:
     token = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6"
     journals.write(place, journals.record(0, fields={"prompt": f"use {token}"}, session_id="password=hunter22"))
-    redact.Redaction(str(place), ByRules()).run()
+    redact_stored.Redaction(str(place), ByRules()).run()
     assert not is_anywhere(token)
     (record,) = journals.recorded(place)
     assert record["fields"] == {"prompt": "use [redacted: github token]"}
     assert record["session_id"] == "password=hunter22"  # names are not looked at, as when a record is written
-    assert redact.Redaction(str(place), ByRules()).run() == []
+    assert redact_stored.Redaction(str(place), ByRules()).run() == []
     assert findings(place) == []
 
 
@@ -463,7 +463,7 @@ def test_a_line_that_was_rewritten_as_a_redaction_with_a_record_of_it_is_found(
     old = segments.Closing.of(lines[1].raw)
     body = json.dumps({"schema": 1, **forged}).encode()[:-1] + segments.redacted_mark(str(old.claimed)) + b"}"
     new, now = writer.closed(body, old.prev)
-    journals.write(place, redact._record([redact.Redacted(lines[1], new, 1, str(old.claimed), now)]))
+    journals.write(place, redact_stored._record([redact_stored.Redacted(lines[1], new, 1, str(old.claimed), now)]))
     segment = place / "000001.jsonl"
     segment.write_bytes(segment.read_bytes().replace(lines[1].raw, new))
     assert [(line, what.partition(":")[0]) for _, line, what in findings(place)] == [(2, "rewritten")]
@@ -471,10 +471,10 @@ def test_a_line_that_was_rewritten_as_a_redaction_with_a_record_of_it_is_found(
 
 def test_a_redaction_record_in_a_segment_written_aside_is_not_believed(place: Path) -> None:
     journals.write(place, with_secret(0), journals.record(1))
-    (line,) = redact.Redaction(str(place), ByText(SECRET, "password")).lines()
+    (line,) = redact_stored.Redaction(str(place), ByText(SECRET, "password")).lines()
     name = str(place / "aside-1-00000000.jsonl")
     writer._write_line(name, writer._header(0, writer.START), writer.START)
-    record = json.dumps(redact._record([line])).encode()
+    record = json.dumps(redact_stored._record([line])).encode()
     writer._write_line(name, record, writer.head_of(name) or "")
     segment = place / "000001.jsonl"
     segment.write_bytes(segment.read_bytes().replace(line.line.raw, line.new))
@@ -525,7 +525,7 @@ ONE_REDACTION = textwrap.dedent(
     """
     import os, signal, sys
     from tenterhook.basics import places
-    from tenterhook.journal import redact, writer
+    from tenterhook.journal import redact_stored, writer
     from tenterhook.journal.redacted_records import ByText
     left = int(sys.argv[2])
     def counted(function):
@@ -537,7 +537,7 @@ ONE_REDACTION = textwrap.dedent(
             return function(*arguments, **options)
         return call
     os.replace, os.fsync, os.utime, os.write = map(counted, (os.replace, os.fsync, os.utime, os.write))
-    redact.Redaction(sys.argv[1], ByText(sys.argv[3], "password")).run()
+    redact_stored.Redaction(sys.argv[1], ByText(sys.argv[3], "password")).run()
     """
 )
 
@@ -632,7 +632,7 @@ def test_a_stopped_writer_with_the_lock_is_reported(place: Path, monkeypatch: py
     holder = journals.start(code, str(place / "lock"))
     try:
         journals.line_of(holder)
-        monkeypatch.setattr(redact, "_LOCK_TIMEOUT", 0.1)
+        monkeypatch.setattr(redact_stored, "_LOCK_TIMEOUT", 0.1)
         with pytest.raises(TimeoutError):
             redacted(place)
         assert findings(place) == []

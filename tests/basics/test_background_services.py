@@ -17,7 +17,7 @@ from tenterhook.dispatch.daemon import SERVICE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tenterhook.basics.services import Service
+    from tenterhook.basics.background_services import Service
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="services in the background need Linux")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tenterhook.approvals import presence
+from tenterhook.approvals import configured
 from tenterhook.basics import places
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def managed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The machine's settings, elsewhere."""
     file = tmp_path / "managed.toml"
-    monkeypatch.setattr(presence, "MANAGED", str(file))
+    monkeypatch.setattr(configured, "MANAGED", str(file))
     return file
 
 
@@ -29,37 +29,37 @@ def settings(home: Path) -> Path:
 
 
 def test_without_files_there_is_neither(home: Path) -> None:
-    assert not presence.is_any()
-    assert not presence.is_joined()
+    assert not configured.is_any()
+    assert not configured.is_joined()
 
 
 def test_settings_without_approvals_have_no_rules(settings: Path) -> None:
     (settings / "config.toml").write_text("[journal]\nkeep_days = 3\n")
-    assert not presence.is_any()
+    assert not configured.is_any()
 
 
 def test_rules_of_the_person_or_of_the_machine_are_seen(settings: Path, managed: Path) -> None:
     managed.write_text("[[approvals.rules]]\nanswer = 'deny'\n")
-    assert presence.is_any()
+    assert configured.is_any()
     managed.unlink()
     (settings / "config.toml").write_text("[[approvals.rules]]\nanswer = 'ask'\n")
-    assert presence.is_any()
-    assert not presence.is_joined()
+    assert configured.is_any()
+    assert not configured.is_joined()
 
 
 def test_a_file_that_cannot_be_read_may_have_rules(settings: Path) -> None:
     (settings / "config.toml").mkdir()
-    assert presence.is_any()
+    assert configured.is_any()
 
 
 def test_a_hub_that_was_joined_is_seen(settings: Path) -> None:
     (settings / "hub.json").write_text("broken")
-    assert presence.is_joined()
-    assert presence.is_any()
+    assert configured.is_joined()
+    assert configured.is_any()
 
 
 def test_a_question_that_a_hook_forced_concerns_its_session_alone(home: Path) -> None:
-    assert not presence.concerns("s")
-    places.make_private(presence.forced("s"))
-    assert presence.concerns("s")
-    assert not presence.concerns("t")
+    assert not configured.concerns("s")
+    places.make_private(configured.forced("s"))
+    assert configured.concerns("s")
+    assert not configured.concerns("t")
