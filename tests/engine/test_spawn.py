@@ -24,7 +24,7 @@ from support import (
     write_config,
 )
 from tenterhook import Engine
-from tenterhook.engine.runner import Command, run_stage
+from tenterhook.engine.process_runner import Command, run_stage
 
 if TYPE_CHECKING:
     from pathlib import Path

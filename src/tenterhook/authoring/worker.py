@@ -18,7 +18,7 @@ from ..basics import places, processes
 from ..catalog.catalog import Catalog
 from ..catalog.trust import Trust
 from ..engine.engine import Engine
-from ..engine.runner import Cancel, Command, run_stage
+from ..engine.process_runner import Cancel, Command, run_stage
 from ..errors import Cancelled, HookError
 from ..journal.follower import Follower
 from ..model import SILENT, Event, Hook, Outcome, Run

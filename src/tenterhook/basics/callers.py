@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping
     from typing import Any
 
-    from ..engine.runner import Cancel
+    from ..engine.process_runner import Cancel
 
 # The plain dict behind `os.environb`, which each event copies: copying the mapping takes eighty times as long.
 _VARIABLES: MutableMapping[bytes, bytes] = getattr(os.environb, "_data", os.environb)

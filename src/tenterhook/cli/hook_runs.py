@@ -9,7 +9,7 @@ import tempfile
 from typing import TYPE_CHECKING
 
 from ..basics import places
-from ..engine.runner import Cancel
+from ..engine.process_runner import Cancel
 from ..errors import Cancelled
 
 if TYPE_CHECKING:

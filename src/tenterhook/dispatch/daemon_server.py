@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ..basics import install_record, places
 from ..basics.callers import Caller
-from ..engine import runner
+from ..engine import process_runner
 from . import dispatch, start
 
 _AT_ONCE = 64
@@ -48,7 +48,7 @@ class Server:
         self._threads = self._listening = 0
         self._listener: socket.socket | None = None
         self._is_stopped = False
-        self._cancel = runner.Cancel()
+        self._cancel = process_runner.Cancel()
         self._inode = 0  # of our socket
 
     def start(self) -> None:

@@ -16,7 +16,7 @@ from ..journal import records, settings
 from ..journal.journal import Journal
 from ..model import Failure, Hook
 from . import recursion
-from .runner import Command, ProcessEnd, run_stage
+from .process_runner import Command, ProcessEnd, run_stage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

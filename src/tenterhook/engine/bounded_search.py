@@ -50,7 +50,7 @@ def search(questions: Sequence[tuple[str, str, Sequence[str]]], limit: TimeLimit
 
     A question is a dialect, an expression and the texts.
     """
-    from .runner import Command, run_stage
+    from .process_runner import Command, run_stage
 
     answers: list[bool | None] = [None] * len(questions)
     if limit.left() <= 0:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..basics.callers import Caller
     from ..catalog.trust import Trust
-    from .runner import Command
+    from .process_runner import Command
     from .sessions import Session
 
 
@@ -195,7 +195,7 @@ _LONGEST_SCRIPT = 256 * 1024  # bytes in which a call of Python is searched for
 def prepare(hook: Hook, written: Payloads, environment: Environment, starter: processes.Process) -> Prepared:
     """Return the command that runs a hook once, or why it cannot be run."""
     from . import start_check  # a guard needs neither this nor the runner
-    from .runner import Command
+    from .process_runner import Command
 
     sent, encoded = written.of(hook)
     env = environment.of(hook, starter)

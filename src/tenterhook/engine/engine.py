@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..catalog.live_catalog import LiveCatalog
     from ..errors import Problem
     from ..journal.journal import Journal
-    from .runner import Cancel
+    from .process_runner import Cancel
 
 _REMEMBERED_SESSIONS = 64
 
@@ -81,7 +81,7 @@ class Engine:
         from ..catalog import project_root, trust
         from ..catalog.live_catalog import LiveCatalog
         from ..formats import payloads  # noqa: F401  # imported now: later, no descriptor may be free
-        from . import runner, start_check  # noqa: F401  # likewise
+        from . import process_runner, start_check  # noqa: F401  # likewise
 
         if isinstance(configs, (str, os.PathLike)):
             configs = [configs]
@@ -158,7 +158,7 @@ class Engine:
         import asyncio
         import threading
 
-        from .runner import Cancel
+        from .process_runner import Cancel
 
         loop = asyncio.get_running_loop()
         done: asyncio.Future[Verdict] = loop.create_future()

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from ..basics.callers import Caller
     from ..catalog.trust import Trust
     from ..errors import Problem
-    from . import background, runner
+    from . import background
+    from .process_runner import Cancel, Command, ProcessEnd
     from .sessions import EnvFilesBefore, Session
 
 
@@ -32,7 +33,7 @@ class Evaluation:
         trust: Trust | None,
         *,
         caller: Caller = THIS,
-        cancel: runner.Cancel | None = None,
+        cancel: Cancel | None = None,
         loop: AbstractEventLoop | None = None,
         deadline: float | None = None,
         debug: Callable[[str], None] | None = None,
@@ -204,9 +205,9 @@ class Evaluation:
         before = self.session.before(self.event.work_dir) if self.event.canonical == "pre-session" else None
         payloads = commands.Payloads(self.event)
         runs: list[Run | None] = [None] * len(hooks)
-        begun: list[tuple[int, Hook, runner.Command, tuple[str, ...]]] = []
+        begun: list[tuple[int, Hook, Command, tuple[str, ...]]] = []
 
-        def prepared() -> Iterator[runner.Command]:
+        def prepared() -> Iterator[Command]:
             for number, hook in enumerate(_deduplicated(hooks)):
                 if hook is None:
                     continue
@@ -230,7 +231,7 @@ class Evaluation:
                 meanwhile, self._meanwhile = self._meanwhile, None
                 meanwhile()
 
-        def take(place: int, ended: runner.ProcessEnd) -> bool:
+        def take(place: int, ended: ProcessEnd) -> bool:
             number, hook, command, notes = begun[place]
             run = runs[number] = self._ran(hook, command, notes, ended, since)
             return is_permission and self._denies(run)  # the first denial decides
@@ -240,9 +241,9 @@ class Evaluation:
         if all(hook.guard is not None for hook in hooks):
             list(prepared())  # no processes: the runner is not imported for them
         else:
-            from . import runner
+            from . import process_runner
 
-            for place, ended in enumerate(runner.run_stage(prepared(), self.cancel, take)):
+            for place, ended in enumerate(process_runner.run_stage(prepared(), self.cancel, take)):
                 if runs[begun[place][0]] is None:  # ended because another hook has decided
                     take(place, ended)
         if before is not None:
@@ -250,7 +251,12 @@ class Evaluation:
         return runs
 
     def _ran(
-        self, hook: Hook, command: runner.Command, notes: tuple[str, ...], ended: runner.ProcessEnd, since: float
+        self,
+        hook: Hook,
+        command: Command,
+        notes: tuple[str, ...],
+        ended: ProcessEnd,
+        since: float,
     ) -> Run:
         """Return the run of an ended process; `since` is a `time.time` before its start."""
         from . import start_check

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from typing import Any
 
-    from .runner import Cancel
+    from .process_runner import Cancel
 
 _CANCEL_INTERVAL = 0.02  # seconds between checks whether the caller has cancelled
 

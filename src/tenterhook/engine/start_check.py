@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from .runner import Command, run_stage
+from .process_runner import Command, run_stage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from support import (
     write_config,
 )
 from tenterhook import Engine, Outcome
-from tenterhook.engine.runner import KEPT_STDERR, KEPT_STDOUT, Cancel, Command, run_stage
+from tenterhook.engine.process_runner import KEPT_STDERR, KEPT_STDOUT, Cancel, Command, run_stage
 from tenterhook.errors import Cancelled
 
 if TYPE_CHECKING:
