@@ -55,6 +55,7 @@ GENERATED = (
     r"|__temp__\S*|core|a\.out|\.DS_Store|Thumbs\.db|nohup\.out|node-compile-cache|\.?sass-cache|generated|gen"
     r"|.*\.(?:o|a|so|dylib|obj|pyc|pyo|class|jar|war|log|tmp|temp|bak|swp|swo|orig|rej|old|pid|lock|out|err|map|min\.js|gcda|gcno"
     r"|cache|lcov|prof|core|part|crdownload|tsbuildinfo|egg-info|bk)|.*~|#.*#|\.eslintcache|\.nyc_output|__generated__"
+    r"|(?:allure|cypress|jest|junit|playwright|surefire|test)-(?:outputs?|reports?|results?)"
     r"|(?:package-lock|npm-shrinkwrap)\.json|pnpm-lock\.yaml|\.terraform\.lock\.hcl|coverage\.xml|junit\S*\.xml"
 )
 _FILE_NAME = r"[^/]*\.[A-Za-z][A-Za-z0-9]{0,4}"  # a name that is more likely a file's than a directory's

@@ -286,11 +286,18 @@ class _Check:
         return next((rule for text in texts if (rule := rule_of(self._path(command, text)))), None)
 
     def _found_by(self, command: ShellCommand) -> str | None:
-        """Return the rule for secrets that a command searches for and reads: `find / -name id_rsa -exec cp …`."""
+        """Return the rule for secrets that a command searches for, and that it or an archiver reads.
+
+        `find / -name id_rsa -exec cp …`, `find ~ -name '*.pem' | cpio -o`
+        """
         words = command.words
         at = next((number for number, word in enumerate(words) if word in ("-exec", "-execdir", "-ok", "-x", "-X")), 0)
-        if not at or program("".join(words[at + 1 : at + 2])) not in _READERS | _SENDERS:
+        if at and program("".join(words[at + 1 : at + 2])) not in _READERS | _SENDERS:
             return None
+        if not at:
+            if not any(map(_archives_named, self._readers.get(tuple(words), ()))):
+                return None
+            at = len(words)
         names = [word.replace("*", STAR) for word in words[1:at] if word[:1] not in ("-", "/")]
         return next((rule for name in names if (rule := rule_of("/" + name))), None)
 
@@ -389,6 +396,16 @@ class _Check:
 
     def _path(self, command: ShellCommand, word: str) -> str:
         return path_here(command, word, self._home) or ""
+
+
+def _archives_named(command: ShellCommand) -> bool:
+    """Whether a command archives the files that are named on its stdin: `tar -cT -`, `cpio -o`, `zip -@`."""
+    if command.name in ("cpio", "pax"):
+        return True
+    words = command.words[1:MOST]
+    if command.name == "zip":
+        return "-@" in words
+    return command.name in _ARCHIVERS and bool(re.search(r" (?:-\w*T|--files-from)[ =]?- ", f" {' '.join(words)} "))
 
 
 def _finding(rule: str, decision: str, part: str, span: tuple[int, int] | None = None) -> GuardFinding:
