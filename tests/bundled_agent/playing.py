@@ -178,8 +178,8 @@ class Session:
         return max(kept, key=lambda path: path.stat().st_mtime_ns)
 
     def kept(self, kind: str) -> list[dict[str, Any]]:
-        """The lines of one type that were kept of it."""
-        lines = [json.loads(line) for line in self.file.read_text().splitlines()]
+        """The lines of one type that were kept of it; the agent may be writing another one."""
+        lines = [json.loads(line) for line in self.file.read_text().splitlines(keepends=True) if line.endswith("\n")]
         return [line for line in lines if line["type"] == kind]
 
     def verdicts(self, event: str) -> list[dict[str, Any]]:
