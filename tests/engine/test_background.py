@@ -32,7 +32,8 @@ def log(home: Path, lines: int = 1) -> list[dict[str, Any]]:
     file = home / ".local" / "state" / "tenterhook" / "journal" / "000001.jsonl"
 
     def found() -> list[dict[str, Any]]:
-        records = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+        lines = file.read_text().splitlines(keepends=True) if file.exists() else []
+        records = [json.loads(line) for line in lines if line.endswith("\n")]
         return [record for record in records if record["type"] == "async"]
 
     until(lambda: len(found()) >= lines)
