@@ -280,6 +280,12 @@ def test_below_an_agent_the_places_are_those_of_its_record_and_elsewhere_what_va
     assert [hook["name"] for hook in json.loads(ended.stdout)["hooks"]] == ["elsewhere"]
 
 
+def test_below_an_agent_no_variable_moves_the_store_of_packs(home: Path, tmp_path: Path, line: str) -> None:
+    shown = "from tenterhook.basics import agent_marks, places; agent_marks.stay_with_agent(); print(places.data())"
+    (ended,) = below_agent(line, f"XDG_DATA_HOME={tmp_path}/other {sys.executable} -c '{shown}'")
+    assert ended.stdout.strip() == f"{home}/.local/share/tenterhook"
+
+
 # ------------------------------------------------------------------ the directory of the marks
 
 

@@ -4,38 +4,39 @@ from __future__ import annotations
 
 import os
 import tomllib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..formats import commented_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def read_json(file: str) -> dict[str, Any]:
     """Return the object in a JSON file, which may have comments; empty if there is none."""
-    try:
-        with open(file, encoding="utf-8-sig") as stream:
-            value = commented_json.loads(stream.read())
-    except (OSError, ValueError, RecursionError):  # reported elsewhere
-        return {}
-    return value if isinstance(value, dict) else {}
+    return _read(file, commented_json.loads)
 
 
 def read_toml(file: str) -> dict[str, Any]:
     """Return the document in a TOML file; empty if there is none."""
-    try:
-        with open(file, encoding="utf-8-sig") as stream:
-            return tomllib.loads(stream.read())
-    except (OSError, ValueError, RecursionError):
-        return {}
+    return _read(file, tomllib.loads)
 
 
 def read_yaml(file: str) -> dict[str, Any]:
     """Return the mapping in a YAML file; empty if there is none."""
     import yaml
 
+    return _read(file, yaml.safe_load, (*_ERRORS, yaml.YAMLError))
+
+
+_ERRORS = (OSError, ValueError, RecursionError)  # reported elsewhere
+
+
+def _read(file: str, parse: Callable[[str], Any], errors: tuple[type[Exception], ...] = _ERRORS) -> dict[str, Any]:
     try:
         with open(file, encoding="utf-8-sig") as stream:
-            value = yaml.safe_load(stream)
-    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+            value = parse(stream.read())
+    except errors:
         return {}
     return value if isinstance(value, dict) else {}
 

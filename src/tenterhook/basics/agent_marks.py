@@ -33,9 +33,8 @@ def mark(process: processes.Process | str) -> None:
         return
     places.make_private(directory)
     _check(directory)
-    kinds = {"home": places.home(), "config": places.config_home(), "state": places.state(), "cache": places.cache()}
-    where = {"namespace": _namespace(), "start": _start()}
-    places.replace_file(file, light_json.dumps({**kinds, **where}).encode())
+    about = {**places.directories(), "namespace": _namespace(), "start": _start()}
+    places.replace_file(file, light_json.dumps(about).encode())
     first = os.path.join(directory, _FIRST)
     if _since_first(directory) is None:
         places.replace_file(first, f"{_boot()} {processes.now()}".encode())
@@ -187,9 +186,7 @@ def stay_with_agent() -> None:
     found = _nearest(above, marks) if marks else None
     if found is not None:
         record = marks[found]
-        places.FIXED.update(
-            {kind: record[kind] for kind in ("home", "config", "state", "cache", "data") if kind in record}
-        )
+        places.FIXED.update({kind: record[kind] for kind in places.directories() if kind in record})
 
 
 def _nearest(above: Iterable[processes.Ancestor], marks: dict[str, dict[str, Any]]) -> str | None:

@@ -50,12 +50,8 @@ class Service:
 
     def config(self) -> dict[str, Any] | None:
         """Return its configuration; None if it is not enabled, or if another account could have written the file."""
-        data = private_files.read(self.file)
-        try:
-            found: dict[str, Any] = json.loads(data) if data else {}
-            return found if found.keys() >= {"schema", "python", "path", "environment"} else None
-        except (AttributeError, ValueError):
-            return None
+        found = private_files.read_json(self.file)
+        return found if found.keys() >= {"schema", "python", "path", "environment"} else None
 
     def enable(self, options: Mapping[str, Any]) -> None:
         """Store its configuration: these options, and this process's interpreter and environment."""

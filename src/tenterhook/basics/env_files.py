@@ -129,12 +129,7 @@ def _accepted_lines(kept_in: str, old: list[str], new: list[str], sources: Colle
 
 def _kept(kept_in: str) -> dict[str, list[str]]:
     """Return the hashes of lines that hooks have added, by the file that defines the hook."""
-    data = private_files.read(kept_in)
-    try:
-        kept = light_json.loads(data.decode()) if data else {}
-    except ValueError:
-        return {}
-    written = kept.get("written") if isinstance(kept, dict) else None
+    written = private_files.read_json(kept_in).get("written")
     if not isinstance(written, dict):
         return {}
     return {source: [str(each) for each in found] for source, found in written.items() if isinstance(found, list)}

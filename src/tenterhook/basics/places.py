@@ -55,6 +55,11 @@ def data() -> str:
     return FIXED.get("data") or _xdg("XDG_DATA_HOME", ".local/share") + "/tenterhook"
 
 
+def directories() -> dict[str, str]:
+    """Return all of them by kind, as in `FIXED`."""
+    return {"home": home(), "config": config_home(), "state": state(), "cache": cache(), "data": data()}
+
+
 def marks() -> str:
     """Return the directory of marks of guarded agents, which the environment cannot change."""
     user = os.getuid()

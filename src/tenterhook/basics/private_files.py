@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 
-from . import places
+from . import light_json, places
 
 TYPE_CHECKING = False
 
@@ -28,6 +28,15 @@ _PARSED: dict[str, tuple[tuple[int, ...], Any]] = {}
 def read(file: str) -> bytes | None:
     """Return a private file's content; None if it or its directory is not ours, or another account can write there."""
     return parsed(file, bytes)
+
+
+def read_json(file: str) -> dict[str, Any]:
+    """Return the JSON object in a private file; empty if it is not private, like `read`, or contains none."""
+    try:
+        found = light_json.loads((read(file) or b"").decode())
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def parsed(file: str, parse: Callable[[bytes], T]) -> T | None:

@@ -153,7 +153,7 @@ class Conversation:
         self.screen.begin_turn()
         self.hooks.origin = origin
         self.record.write("turn", origin=origin, prompt=prompt)
-        self._recording.begin(self.history)
+        self._recording.messages = self.history
         limits = UsageLimits(request_limit=None)
         try:
             result = await self._agent.run(
@@ -298,9 +298,6 @@ class _Recording(AbstractCapability[Any]):
     def __init__(self, conversation: Conversation) -> None:
         self._conversation = conversation
         self.messages: list[ModelMessage] = []
-
-    def begin(self, history: list[ModelMessage]) -> None:
-        self.messages = history
 
     async def before_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
         conversation = self._conversation

@@ -311,9 +311,7 @@ class Interactive:
         if line is None:
             if not conversation.notifications:
                 return
-            line = "\n".join(conversation.notifications)
-            conversation.notifications.clear()
-            ended = await conversation.turn(line, origin="notification")
+            ended = await conversation.turn("\n".join(conversation.take_notifications()), origin="notification")
         else:
             ended = await conversation.turn(line)
         if ended.outcome == "refused":

@@ -45,22 +45,9 @@ def of_file(file: str) -> Fingerprint:
 
 def touched_since(folder: str, moment: float) -> bool:
     """Whether anything in a folder has changed since a `time.time`, according to `stat`."""
-    earliest = moment - _CLOCK_TICK
-    left = [folder]
-    try:
-        while left:
-            directory = left.pop()
-            if os.lstat(directory).st_ctime > earliest:
-                return True
-            with os.scandir(directory) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        left.append(entry.path)
-                    elif entry.stat(follow_symlinks=False).st_ctime > earliest:
-                        return True
-    except OSError:  # a folder that cannot be read counts as changed
-        return True
-    return False
+    earliest = round((moment - _CLOCK_TICK) * 1e9)
+    # What cannot be read counts as changed.
+    return any(not inode or changed > earliest for _, inode, changed in stats_of(folder))
 
 
 def stats_of(folder: str) -> list[tuple[str, int, int]]:

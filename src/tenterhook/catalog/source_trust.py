@@ -23,11 +23,7 @@ def path(state: str | None = None) -> str:
 
 def all_sources(state: str | None = None) -> dict[str, dict[str, Any]]:
     """Return the record of each source. Empty if another account could have written the file, or it is broken."""
-    data = private_files.read(path(state))
-    try:
-        found = light_json.loads(data.decode())["sources"] if data else {}
-    except (ValueError, KeyError, TypeError):
-        return {}
+    found = private_files.read_json(path(state)).get("sources")
     return found if isinstance(found, dict) else {}
 
 

@@ -260,8 +260,7 @@ async def _to_the_end(conversation: Conversation, prompt: str) -> SessionEnded:
     ended = await conversation.turn(prompt)
     while conversation.tasks.running or conversation.notifications:
         await conversation.tasks.wait()
-        heard = "\n".join(conversation.notifications)
-        conversation.notifications.clear()
+        heard = "\n".join(conversation.take_notifications())
         if heard and ended.outcome == "success":
             ended = await conversation.turn(heard, origin="notification")
     return ended

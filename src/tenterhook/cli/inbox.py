@@ -60,9 +60,9 @@ def list_requests(everything: bool, as_json: bool) -> int:
     from ..hub_client import inbox_client, inbox_text
 
     person = inbox_client.signed_in()
-    found = inbox_client.open_requests(person)
+    found = inbox_client.requests(person, "open")
     if everything:
-        found = [*reversed(inbox_client.ended_requests(person, _MOST_ENDED)), *found]
+        found = [*reversed(inbox_client.requests(person, "answered", _MOST_ENDED)), *found]
     if as_json:
         click.echo(json.dumps({"schema": 1, "requests": found}))  # in ASCII: file names need not be UTF-8
     elif not found:
@@ -127,7 +127,7 @@ def _named(person: Credentials, request_id: str) -> dict[str, Any]:
     from ..hub_client import inbox_client, inbox_text
     from ..hub_client.connection import HubRefused
 
-    found = inbox_client.open_requests(person)
+    found = inbox_client.requests(person, "open")
     if request_id == "last":
         if not found:
             raise HookError("no request waits for an answer")

@@ -87,7 +87,6 @@ def _is_key(kind: str, text: str) -> bool:
 
 def _checked(declared: Declarations, keys: Sequence[str], *, fetches: bool) -> Iterator[dict[str, Any]]:
     for named, locked in declared.packs:
-        problem = None
         try:
             problem = _problem(declared, named, locked, keys, fetches=fetches)
         except HookError as error:

@@ -116,23 +116,26 @@ def _state(agent: Agent, catalog: Catalog) -> AgentState:
         findings = checks.agent_findings(agent, catalog, project, quickly=True)
     except HookError as error:
         return AgentState(agent, _UNREADABLE, "red", visible(error.message))
-    bad = [finding for finding in findings if finding.level is Level.BAD]
-    if bad:
-        return AgentState(agent, _DOUBTFUL, "red", visible(bad[0].what))
-    events = ", ".join(record["events"])
-    if not event_wiring.is_guarded(agent, record, catalog.in_force()):
-        return AgentState(agent, _NO_HOOK, "yellow", f"installed ({events})")
-    return AgentState(agent, _GUARDED, "green", events, not proofs.is_proven(agent, project))
+    state = _by_findings(agent, record, catalog, findings)
+    if state.word == _NO_HOOK:
+        return state._replace(more=f"installed ({state.more})")
+    return state._replace(is_untried=not proofs.is_proven(agent, project)) if state.word == _GUARDED else state
 
 
 def _managed_state(agent: Agent, record: dict[str, Any], catalog: Catalog) -> AgentState:
-    findings = checks.managed_findings(agent, record)
-    if bad := [finding for finding in findings if finding.level is Level.BAD]:
+    state = _by_findings(agent, record, catalog, checks.managed_findings(agent, record))
+    return state if state.word == _DOUBTFUL else state._replace(more=f"managed by root ({state.more})")
+
+
+def _by_findings(
+    agent: Agent, record: dict[str, Any], catalog: Catalog, findings: Sequence[checks.Finding]
+) -> AgentState:
+    bad = [finding for finding in findings if finding.level is Level.BAD]
+    if bad:
         return AgentState(agent, _DOUBTFUL, "red", visible(bad[0].what))
-    events = f"managed by root ({', '.join(record['events'])})"
-    if not event_wiring.is_guarded(agent, record, catalog.in_force()):
-        return AgentState(agent, _NO_HOOK, "yellow", events)
-    return AgentState(agent, _GUARDED, "green", events)
+    is_guarded = event_wiring.is_guarded(agent, record, catalog.in_force())
+    word, colour = (_GUARDED, "green") if is_guarded else (_NO_HOOK, "yellow")
+    return AgentState(agent, word, colour, ", ".join(record["events"]))
 
 
 def _daemon(states: Sequence[AgentState]) -> str | None:

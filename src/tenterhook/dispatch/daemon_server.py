@@ -41,8 +41,7 @@ class Server:
     def __init__(self) -> None:
         self.path = os.path.join(places.state(), "daemon.sock")
         self._version = start.version()
-        self._places = {"home": places.home(), "config": places.config_home(), "state": places.state()}
-        self._places |= {"cache": places.cache(), "data": places.data()}
+        self._places = places.directories()
         self._waiting: set[socket.socket] = set()
         self._lock = threading.Lock()
         self._threads = self._listening = 0

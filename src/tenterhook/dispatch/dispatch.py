@@ -11,6 +11,7 @@ import sys
 import time
 
 from ..basics import callers, install_record, light_json, places
+from . import start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from ..agents.codec import HookOutput
     from ..basics.callers import Caller
 
-FAILED = 70  # never an accidental 2
-_LARGEST_PAYLOAD = 256 * 1024 * 1024
 _USAGE = "usage: tenterhook dispatch --host NAME [--event EVENT] [--record FILE]"
 _LONGEST = 600  # seconds
 _SPARE = 5  # seconds between our timeout and the agent's
@@ -68,12 +67,12 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any], sent: bytes | No
     left = longest_wait(record, options["event"]) - taken
     _end_after(left)
     deadline = now + max(left - 1, left / 2)  # before the alarm of `_end_after`
-    answer = answered(options["event"], record, _stdin() if sent is None else sent, deadline, caller)
+    answer = answered(options["event"], record, start.read_stdin() if sent is None else sent, deadline, caller)
     if answer is None:
-        _write(1, nothing_to_say(record, options["event"]))
+        start.write(1, nothing_to_say(record, options["event"]).encode("utf-8", "replace"))
         return False
-    _write(1, answer.stdout)
-    _write(2, answer.stderr)
+    start.write(1, answer.stdout.encode("utf-8", "replace"))
+    start.write(2, answer.stderr.encode("utf-8", "replace"))
     return bool(answer.blocks)
 
 
@@ -240,17 +239,8 @@ def _options(arguments: Sequence[str]) -> dict[str, str]:
     return given
 
 
-def _stdin() -> bytes:
-    pieces = []
-    left = _LARGEST_PAYLOAD
-    while left >= 0 and (piece := os.read(0, 1 << 20)):
-        pieces.append(piece)
-        left -= len(piece)
-    return b"".join(pieces)
-
-
 def _payload(sent: bytes) -> dict[str, Any]:
-    if len(sent) > _LARGEST_PAYLOAD:
+    if len(sent) > start.LARGEST_PAYLOAD:
         raise DispatchError("the agent sent more than 256 MiB")
     try:
         payload = light_json.loads(sent.decode("utf-8", "replace").removeprefix("\ufeff"))  # Cursor may write a BOM
@@ -313,16 +303,10 @@ def _failed(error: BaseException, record: dict[str, Any], block: int) -> int:
         else f"{type(error).__name__}: {error}"
     )
     try:
-        _write(2, f"tenterhook: cannot answer: {said}\n")
+        start.write(2, f"tenterhook: cannot answer: {said}\n".encode("utf-8", "replace"))
     except OSError:
         pass
     if block != 2:
-        return FAILED
+        return start.FAILED
     event = record.get("events", {}).get(record.get("event"))
     return block if record.get("closed") and event in ("pre-tool-call", "permission-request") else 1
-
-
-def _write(descriptor: int, text: str) -> None:
-    data = text.encode("utf-8", "replace")
-    while data:
-        data = data[os.write(descriptor, data) :]

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 BLOCK = 10  # the launcher turns it into 2
-FAILED = 70  # the launcher does not try another Tenterhook
+FAILED = 70  # never an accidental 2; the launcher does not try another Tenterhook
+LARGEST_PAYLOAD = 256 * 1024 * 1024
 
 
 def start(begun: float) -> NoReturn:
@@ -42,21 +43,23 @@ def _answered_by_daemon() -> bytes | None:
         os.stat(f"{state}/daemon.sock")  # the only cost if there is no daemon
     except OSError:
         return None
-    sent = _read_stdin()
+    sent = read_stdin()
     answer = ask_daemon(f"{state}/daemon.sock", sys.argv[1:], sent)
     if answer is None:
         return sent
     status, output, errors = answer
-    _write(1, output)
-    _write(2, errors)
+    write(1, output)
+    write(2, errors)
     os._exit(status)
 
 
-def _read_stdin() -> bytes:
-    """Return all of stdin."""
+def read_stdin() -> bytes:
+    """Return all of stdin, but only the beginning of what is larger than a payload may be."""
     pieces = []
-    while piece := os.read(0, 1 << 20):
+    left = LARGEST_PAYLOAD
+    while left >= 0 and (piece := os.read(0, 1 << 20)):
         pieces.append(piece)
+        left -= len(piece)
     return b"".join(pieces)
 
 
@@ -104,6 +107,7 @@ def version() -> str:
     return f"{found.st_ino} {found.st_size} {found[8]}"  # the time in whole seconds, as bridge.pl has it
 
 
-def _write(descriptor: int, left: bytes) -> None:
+def write(descriptor: int, left: bytes) -> None:
+    """Write all of it."""
     while left:
         left = left[os.write(descriptor, left) :]

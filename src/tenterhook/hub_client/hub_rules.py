@@ -53,12 +53,8 @@ def _read(found: Any, url: str) -> list[rules.Rule]:
 
 def _cached(membership: Membership) -> dict[str, Any]:
     nothing: dict[str, Any] = {"asked": 0.0, "fetched": -1.0, "etag": None, "rules": []}
-    data = private_files.read(_file(membership))
-    try:
-        found = light_json.loads(data.decode()) if data else nothing
-        return {key: found[key] for key in nothing}
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return nothing
+    found = private_files.read_json(_file(membership))
+    return found if found.keys() >= nothing.keys() else nothing
 
 
 def _file(membership: Membership) -> str:

@@ -116,18 +116,9 @@ def _ca_file() -> str | None:
     return os.environ.get("SSL_CERT_FILE") or None
 
 
-def open_requests(person: Credentials) -> list[dict[str, Any]]:
-    """Return the open requests, the oldest first."""
-    return _requests(_call(person, "GET", f"/inbox?state=open&limit={_MAX_REQUESTS}").body)
-
-
-def ended_requests(person: Credentials, limit: int) -> list[dict[str, Any]]:
-    """Return requests that have ended, the newest first."""
-    return _requests(_call(person, "GET", f"/inbox?state=answered&limit={limit}").body)
-
-
-def _requests(body: dict[str, Any]) -> list[dict[str, Any]]:
-    found = body.get("requests")
+def requests(person: Credentials, state: str, limit: int = _MAX_REQUESTS) -> list[dict[str, Any]]:
+    """Return requests in a state: `open`, the oldest first, or `answered`, the newest first."""
+    found = _call(person, "GET", f"/inbox?state={state}&limit={limit}").body.get("requests")
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 

@@ -117,7 +117,7 @@ class InboxApp(App[None]):
         return partial(self._update, inbox_client.request(self._person, request_id))
 
     def _fetch_all(self) -> Callable[[], None]:
-        return partial(self._update_all, inbox_client.open_requests(self._person))
+        return partial(self._update_all, inbox_client.requests(self._person, "open"))
 
     def _show_event(self, event: HubEvent) -> None:
         kind, about, what = event

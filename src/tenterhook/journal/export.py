@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import __version__
 from ..basics import places, private_files
+from ..basics.light_json import printable
 from ..basics.redaction import redacted
 from ..errors import HookError
 from . import segments
-from .filters import conditions, fits, runs_in, utf8
+from .filters import conditions, fits, runs_in
 from .follower import load_cursor
 from .writer import digest
 
@@ -122,10 +123,9 @@ class ExportCursor:
         self._tell: Callable[[str], None] | None = tell
 
     def read(self) -> dict[str, Position]:
-        found = private_files.read(self.file)
         try:
-            return load_cursor(json.loads(found)["segments"]) if found is not None else {}
-        except (ValueError, KeyError, TypeError):
+            return load_cursor(private_files.read_json(self.file).get("segments", {}))
+        except (ValueError, TypeError):
             return {}  # better to send records twice than not at all
 
     def write(self, cursor: Mapping[str, Position]) -> None:
@@ -344,4 +344,4 @@ def _text(text: str) -> str:
     kept = str(redacted(text))
     if len(kept) > _MAX_TEXT:
         kept = kept[:_MAX_TEXT] + "…"
-    return utf8(kept)
+    return printable(kept)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..basics.light_json import printable
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -73,10 +75,10 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {"=": operator.eq, ">=": ope
 def conditions(wanted: RecordFilter) -> Conditions:
     """Return the conditions of the filters."""
     words = {"session": wanted.session, "event": wanted.event, "decision": wanted.decision, "by": wanted.by}
-    record = [Condition(column, "=", utf8(value)) for column, value in words.items() if value is not None]
+    record = [Condition(column, "=", printable(value)) for column, value in words.items() if value is not None]
     times = ((">=", wanted.since), ("<", wanted.until))
     record += [Condition("time", comparison, moment) for comparison, moment in times if moment is not None]
-    run = [] if wanted.hook is None else [Condition("hook", "=", utf8(wanted.hook))]
+    run = [] if wanted.hook is None else [Condition("hook", "=", printable(wanted.hook))]
     run += [Condition("shadow", "=", True)] if wanted.shadow else []
     return Conditions(tuple(record), tuple(run))
 
@@ -133,7 +135,7 @@ def runs_in(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _run_columns(run: Mapping[str, Any]) -> RunColumns:
     get = run.get
     return RunColumns(
-        hook=utf8(run["hook"]),
+        hook=printable(run["hook"]),
         source=_word(get("source")),
         outcome=_word(get("outcome")),
         meaning=_word(get("meaning")),
@@ -145,13 +147,8 @@ def _run_columns(run: Mapping[str, Any]) -> RunColumns:
     )
 
 
-def utf8(text: str) -> str:
-    """Return a text without lone surrogates, such as those of an undecodable file name, which SQLite cannot store."""
-    return text.encode("utf-8", "replace").decode()
-
-
 def _word(value: Any) -> str | None:
-    return utf8(value) if isinstance(value, str) else None
+    return printable(value) if isinstance(value, str) else None
 
 
 def number(value: Any) -> float | None:

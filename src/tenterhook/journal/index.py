@@ -10,9 +10,10 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from ..basics import places
+from ..basics.light_json import printable
 from ..basics.processes import Lock
 from . import segments
-from .filters import RecordFilter, columns_of, conditions, is_entry, runs_of, utf8
+from .filters import RecordFilter, columns_of, conditions, is_entry, runs_of
 from .follower import Follower, Position
 
 if TYPE_CHECKING:
@@ -60,13 +61,10 @@ class Index:
                     raise
                 except sqlite3.DatabaseError:  # not ours, or broken
                     pass
-                self._remove()
+                _remove(self._file)
                 return self._connect(self._file)
         except (OSError, sqlite3.Error):
             return self._connect(":memory:")
-
-    def _remove(self) -> None:
-        _remove(self._file)
 
     def _connect(self, file: str) -> sqlite3.Connection:
         """Connect to a database, and create its tables, also if it has those of another version or journal."""
@@ -77,12 +75,12 @@ class Index:
             (version,) = database.execute("pragma user_version").fetchone()
             kept = database.execute("select name from sqlite_master where name = 'about'").fetchone()
             whose = database.execute("select place from about").fetchone() if kept else None
-            if version != _VERSION or whose != (utf8(self.place),):
+            if version != _VERSION or whose != (printable(self.place),):
                 for (name,) in database.execute("select name from sqlite_master where type = 'table'").fetchall():
                     database.execute(f'drop table "{name}"')
                 database.executescript(_TABLES)
                 database.execute("create table about (place text)")
-                database.execute("insert into about values (?)", (utf8(self.place),))
+                database.execute("insert into about values (?)", (printable(self.place),))
                 database.execute(f"pragma user_version = {_VERSION}")
         except BaseException:
             database.close()
@@ -117,20 +115,23 @@ class Index:
             database.execute("begin immediate")
             rows = database.execute("select name, start, stop, digest, lines from segments")
             stored = {name: Position(*row) for name, *row in rows}
-            present = {name: stored[utf8(name)] for name in segments.names(self.place) if utf8(name) in stored}
+            present = {
+                name: stored[printable(name)] for name in segments.names(self.place) if printable(name) in stored
+            }
             follower = Follower(self.place, present, resumes=False)  # where lines begin must be right
-            for name in stored.keys() - map(utf8, follower.cursor):  # removed, or replaced by another of the same name
+            current = map(printable, follower.cursor)
+            for name in stored.keys() - current:  # removed, or replaced by another of the same name
                 self._remove_segment(name)
             for line in follower.lines():
                 if segments.is_ours(line) and (record := line.record) is not None and is_entry(record):
                     self._add(line, record)
-            read = [(utf8(name), *each) for name, each in follower.cursor.items() if each != present.get(name)]
+            read = [(printable(name), *each) for name, each in follower.cursor.items() if each != present.get(name)]
             database.executemany("insert or replace into segments values (?, ?, ?, ?, ?)", read)
             database.execute("commit")
 
     def _add(self, line: segments.Line, record: dict[str, Any]) -> None:
         columns = columns_of(record)
-        values = (utf8(line.segment), line.start, len(line.raw), *columns)
+        values = (printable(line.segment), line.start, len(line.raw), *columns)
         insert = "insert into records values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         added = self._database.execute(insert, values).lastrowid
         self._database.executemany(

@@ -39,14 +39,9 @@ _KNOWN: dict[str, tuple[tuple[int, ...], dict[str, Any]]] = {}  # in this proces
 
 def _read(file: str, signature: tuple[int, ...]) -> dict[str, Any]:
     kept = os.path.join(places.cache(), "journal.json")
-    found = private_files.read(kept)
-    if found is not None:
-        try:
-            known = light_json.loads(found.decode())
-            if known["signature"] == list(signature):
-                return {**_DEFAULTS, **known["settings"]}
-        except (ValueError, KeyError, TypeError):
-            pass
+    known = private_files.read_json(kept)
+    if known.get("signature") == list(signature) and isinstance(known.get("settings"), dict):
+        return {**_DEFAULTS, **known["settings"]}
     chosen = _parse(file)
     private_files.write(kept, light_json.dumps({"signature": list(signature), "settings": chosen}).encode())
     return {**_DEFAULTS, **chosen}

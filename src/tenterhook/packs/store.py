@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
 PACK_FILE = "pack.toml"
-_KEYS = ("name", "description", "requires", "hooks")
 _LARGEST = 16 * 1024 * 1024  # bytes of one pack's hooks
 _MOST_FILES = 10_000  # of one pack's hooks
 _READ_ONLY = 0o555
@@ -29,11 +28,9 @@ _LINK, _SUBMODULE, _EXECUTABLE = "120000", "160000", "100755"
 
 
 class PackFile(NamedTuple):
-    """The content of a `pack.toml`."""
+    """What is used of a `pack.toml`."""
 
     name: str
-    description: str = ""
-    requires: str = ""  # the lowest version of Tenterhook
     hooks: tuple[str, ...] | None = None  # those in force by default
 
 
@@ -218,9 +215,7 @@ def _pack_file(source: str, files: Iterable[SourceFile]) -> PackFile:
         raise HookError(
             f"{source} needs Tenterhook {requires}; this is {__version__}", "upgrade Tenterhook, or use an older rev"
         )
-    return PackFile(
-        document.get("name") or name, document.get("description", ""), requires, None if hooks is None else tuple(hooks)
-    )
+    return PackFile(document.get("name") or name, None if hooks is None else tuple(hooks))
 
 
 def _version(text: str) -> tuple[int, ...]:

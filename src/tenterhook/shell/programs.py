@@ -209,7 +209,8 @@ def other_names(words: list[str]) -> Iterator[list[str]]:
         yield ["git", name[len("git-") :], *words[1:]]
 
 
-def _values(options: Options, *names: str) -> Iterator[str]:
+def values(options: Options, *names: str) -> Iterator[str]:
+    """Return the values of these options."""
     return (value for name, value in options if name in names and value)
 
 
@@ -385,7 +386,7 @@ _SED_EXECUTES = (
 
 def _sed(words: list[str], stdin: str | None) -> list[NestedCommand]:
     options, operands = arguments(words, "efli?", ("--expression", "--file", "--line-length"))
-    scripts = list(_values(options, "-e", "--expression"))
+    scripts = list(values(options, "-e", "--expression"))
     if not scripts and not has(options, "-f", "--file"):
         scripts = operands[:1]
     ran = []
@@ -592,13 +593,13 @@ def _ssh(words: list[str], stdin: str | None) -> list[NestedCommand]:
 
 def _ssh_settings(options: Options) -> list[NestedCommand]:
     """Return the commands in settings of ssh: `-o ProxyCommand=…`, `-o LocalCommand=…`."""
-    settings = (re.fullmatch(r"(?is)\w+?command\s*+=?+\s*+(.*)", value) for value in _values(options, "-o"))
+    settings = (re.fullmatch(r"(?is)\w+?command\s*+=?+\s*+(.*)", value) for value in values(options, "-o"))
     return [NestedCommand("shell", found.group(1)) for found in settings if found]
 
 
 def _scp(words: list[str], stdin: str | None) -> list[NestedCommand]:
     options, _ = arguments(words, "BbcDFiJloPRSsX")
-    return _ssh_settings(options) + [NestedCommand("shell", value) for value in _values(options, "-S")]
+    return _ssh_settings(options) + [NestedCommand("shell", value) for value in values(options, "-S")]
 
 
 _CONTAINER_LONG = (
@@ -627,10 +628,10 @@ def _docker(words: list[str], stdin: str | None) -> list[NestedCommand]:
 
 
 def _mounts(options: Options) -> Iterator[tuple[str, str]]:
-    for value in _values(options, "-v", "--volume"):
+    for value in values(options, "-v", "--volume"):
         here, *there = value.split(":")
         yield from ((path, here) for path in there[:1])
-    for value in _values(options, "--mount"):
+    for value in values(options, "--mount"):
         fields = dict(field.partition("=")[::2] for field in value.split(","))
         here = fields.get("source") or fields.get("src") or ""
         path = fields.get("target") or fields.get("dst") or fields.get("destination") or ""
@@ -807,7 +808,7 @@ def recipes(text: str) -> list[NestedCommand]:
 def _make(words: list[str], stdin: str | None) -> list[NestedCommand]:
     """Read `make -f -` with a makefile that is piped in, and `make --eval`."""
     options, _ = arguments(words, "fCIjloWE", _MAKE_LONG)
-    ran = [each for value in _values(options, "-E", "--eval") for each in recipes(value)]
+    ran = [each for value in values(options, "-E", "--eval") for each in recipes(value)]
     return ran + (recipes(stdin) if stdin and makefile(words) in ("-", "/dev/stdin") else [])
 
 
@@ -848,11 +849,6 @@ def _go(words: list[str], stdin: str | None) -> list[NestedCommand]:
 def _crontab(words: list[str], stdin: str | None) -> list[NestedCommand]:
     found = _escapes([], stdin, r"\s*+(?:@\w++|(?:[\w*,/?-]++\s++){5})\s*+(.+)")
     return [each._replace(directory="~") for each in found]
-
-
-def callbacks(words: list[str]) -> list[str]:
-    """Return the shell lines of `mapfile -C`."""
-    return list(_values(split_options(words, "dnOsuCc")[0], "-C"))
 
 
 _FUNCTIONS = {

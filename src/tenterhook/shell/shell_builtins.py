@@ -76,9 +76,9 @@ def _read(walk: Walk, words: list[str], state: ShellState, stdin: str | None, sh
 
 
 def _mapfile(walk: Walk, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int) -> str:
-    _, at = programs.split_options(words, "dnOsuCc")
+    options, at = programs.split_options(words, "dnOsuCc")
     walk.budget.spend_on(len(stdin or ""))
-    for line in programs.callbacks(words[:at]):
+    for line in programs.values(options, "-C"):
         walk.shell(line, walk.copy(state), stdin, shown, depth + 1)
     lines = (stdin or UNKNOWN).split("\n", MOST_WORDS)
     name = "".join(words[at : at + 1]) or "MAPFILE"

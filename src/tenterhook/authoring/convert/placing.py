@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import tomllib
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from ...agents.settings_files import read_json, read_toml
 from ...basics.places import make_directories, replace_file
 from ...errors import HookError
-from ...formats import commented_json, toml_files
 from ...formats import folder as folder_format
+from ...formats import toml_files
 from .. import folders
 from .carrying import NAMED
 from .findings import Note
@@ -49,13 +49,8 @@ def place_file(text: str, out: str, *, force: bool, sources: Sequence[str]) -> s
 
 def _refuse_other_settings(file: str) -> None:
     """Raise if a file contains anything besides hooks, as far as it can be read."""
-    try:
-        with open(file, encoding="utf-8-sig") as stream:
-            text = stream.read()
-        document: Any = tomllib.loads(text) if file.endswith(".toml") else commented_json.loads(text)
-    except (OSError, ValueError, RecursionError):
-        return
-    others = [key for key in document if key != "hooks"] if isinstance(document, dict) else []
+    document = read_toml(file) if file.endswith(".toml") else read_json(file)
+    others = [key for key in document if key != "hooks"]
     if others:
         raise HookError(
             f"{file} contains other settings as well ({', '.join(others[:3])}), which would be lost",
