@@ -202,6 +202,12 @@ def leave_hub() -> None:
     until(is_without_uploader)
 
 
+def is_asleep(pid: int | None) -> bool:
+    """Whether a process waits, for example for a terminal's next line."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        return file.read().rpartition(")")[2].split()[0] == "S"
+
+
 def is_without_uploader() -> bool:
     with uploader_start.uploader_lock() as is_free:
         return is_free

@@ -36,7 +36,7 @@ def test_bare_tenterhook_leads_to_setup_and_setup_to_guards() -> None:
         *("agents", "guards", "then", "daemon", "If", "Go"),
     ]
     terminal.type("\r")
-    lines = terminal.wait_for("tries something forbidden:")
+    lines = terminal.wait_for("tries a command that a temporary guard forbids:")
     assert "added block-dangerous-commands, protect-secrets and protect-hooks" in lines
     lines = terminal.wait_for("…           plain")  # what is under way
     status, lines = terminal.end()
@@ -61,8 +61,8 @@ def test_setup_that_is_interrupted_tries_no_further_agent_and_leaves_no_progress
     terminal.type("\x03")
     status, lines = terminal.end()
     assert status == 130
-    assert below(lines, lambda line: line.endswith("tries something forbidden:")) == [
-        "Claude Code tries something forbidden:",
+    assert below(lines, lambda line: line.endswith("tries a command that a temporary guard forbids:")) == [
+        "Claude Code tries a command that a temporary guard forbids:",
         "interrupted: everything was restored",
     ]
 

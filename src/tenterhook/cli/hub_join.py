@@ -226,7 +226,8 @@ def status(as_json: bool) -> int:
         print_json({"schema": 1, **here, "joined": True, **about, "undelivered": waiting})
     else:
         click.echo(f"joined {one_line(joined.url)} as {one_line(joined.name)}  ({configured.hub_file()})")
-        click.echo("it is reachable" if trouble is None else f"it cannot be used: {one_line(trouble)}")
+        leave = "to leave it: tenterhook hub leave"
+        click.echo("it is reachable" if trouble is None else f"it cannot be used: {one_line(trouble)}; {leave}")
         click.echo(f"{counted(waiting, 'record')} waiting to be sent")
     return 0 if trouble is None else 1
 

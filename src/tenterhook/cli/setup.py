@@ -103,11 +103,12 @@ def setup(
     """
     if not dry_run:
         refuse_below_agent("setup")
-        need_terminal("setup", yes=yes)
     plan = _plan(agents_named(_split(agent_list)) or _found(), _wanted(_split(guard_list)), daemon=daemon)
     _show(plan, err=as_json)
     if dry_run:
         return _dry_run(plan, as_json=as_json)
+    if plan.is_new:
+        need_terminal("setup", yes=yes)
     for change in plan.changes:
         settings_change.check(change)  # check all first: a refusal changes nothing
     if plan.is_new and not yes and not click.confirm("Go ahead?", default=True, err=as_json):
@@ -167,10 +168,9 @@ class SetupPlan(NamedTuple):
     def added(self) -> list[Guard]:
         return [guard for guard in self.guards if guard.state is None]
 
-    def to_prove(self, *, is_changed: bool = False) -> list[Agent]:
+    def to_prove(self) -> list[Agent]:
         """Return the agents to be tried: those that can be, and were not proven since they were changed."""
-        able = [agent for agent in self.agents if _unprovable(agent) is None]
-        return [agent for agent in able if is_changed or not proofs.is_proven(agent, None)]
+        return [agent for agent in self.agents if _unprovable(agent) is None and not proofs.is_proven(agent, None)]
 
 
 def _found() -> list[Agent]:
@@ -280,7 +280,7 @@ def _interrupts() -> Iterator[Callable[[], bool]]:
 
 def _prove(agent: Agent, is_interrupted: Callable[[], bool], *, err: bool) -> list[ModeResult]:
     """Try every mode of an agent and print the results as they come."""
-    print_text(f"{click.style(agent.title, bold=True)} tries something forbidden:", err=err)
+    print_text(f"{click.style(agent.title, bold=True)} tries a command that a temporary guard forbids:", err=err)
     found: list[ModeResult] = []
     _show_progress(f"  …           {agent.modes[0]}", err=err)
     for result in probe.probe_modes(agent, None, timeout=_TIMEOUT, stop=is_interrupted):
@@ -357,7 +357,9 @@ def _show(plan: SetupPlan, *, err: bool) -> None:
         rows.append(("guards", f"{guard.hook.name}{_STATES.get(guard.state, ' (modified: left as it is)')}"))
         if guard.state is None:
             rows += [("guards", f"  {line}") for line in textwrap.wrap(guard.hook.description, width)]
-    if plan.to_prove(is_changed=True):
+    if plan.added:
+        rows.append(("guards", f"in {short_path(add.hooks_directory(None))}"))
+    if plan.to_prove():
         rows.append(("then", "each agent tries something forbidden, for real; no account is needed"))
     is_running = daemon_.SERVICE.process_id() is not None
     state = "runs" if is_running else "on" if plan.starts_daemon else "off; hooks are three times as fast with --daemon"
@@ -407,7 +409,7 @@ def _print_result(plan: SetupPlan, outcomes: Sequence[AgentProofs], idle: Sequen
     if "proven" in states:
         print_text("  tested with a temporary guard; your guards are called in the same way")
     if not any(hook.name == _OPT_IN for hook in sources.here().catalog.all_hooks()):
-        print_text(f"  also for clouds, clusters, containers and databases: tenterhook add {_OPT_IN}")
+        print_text(f"  not for clouds, clusters, containers and databases: tenterhook add {_OPT_IN}")
     for change in plan.changes:
         root = sources.here().catalog.root
         for what, remedy in change.agent.switches(change.record["settings"], root):

@@ -263,7 +263,8 @@ def _listening(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listener = socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except OSError as error:
-        raise HookError(f"cannot listen on {host}:{port}: {error.strerror}", "choose another with --listen") from None
+        remedy = "choose another address, such as --listen 127.0.0.1:7718"
+        raise HookError(f"cannot listen on {host}:{port}: {error.strerror}", remedy) from None
     # asyncio does not set it on a given socket; without it each response waits 40 ms for an acknowledgement
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
