@@ -113,6 +113,7 @@ def test_the_committed_record_can_be_read() -> None:
         assert not any(each.is_regression for each in check.findings(figures, figures))
 
 
+@pytest.mark.slow
 def test_instructions_are_those_of_one_process_and_hardly_vary(tmp_path: Path) -> None:
     counter = instructions.counter()
     if counter is None:

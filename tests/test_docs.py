@@ -16,7 +16,14 @@ from tenterhook.formats import hook_fields
 EXAMPLES = [page for page in PAGES if page.name != "cookbook.md"]  # whose recipes test_docs_cookbook.py executes
 
 
-@pytest.mark.parametrize("page", [page for page in EXAMPLES if blocks(page, "python")], ids=named)
+def python_pages() -> list[object]:
+    """Return the pages with Python examples; those of frameworks, which take seconds to import, are slow."""
+    pages = [page for page in EXAMPLES if blocks(page, "python")]
+    slow = [pytest.mark.slow]
+    return [pytest.param(page, marks=slow if page.name == "embedding.md" else (), id=named(page)) for page in pages]
+
+
+@pytest.mark.parametrize("page", python_pages())
 def test_python_examples_run(page: Path, project: Path) -> None:
     for code in blocks(page, "python"):
         subprocess.run([sys.executable, "-c", code], check=True, cwd=project)

@@ -174,6 +174,7 @@ def names(curve: Curve) -> set[str]:
     return {series.name for series in curve.series}
 
 
+@pytest.mark.slow
 def test_hooks_and_payloads_are_measured(setting: Setting, tmp_path: Path) -> None:
     found = [curves.against_hooks(setting, (1, 2)), curves.against_payload(setting, (1024, 256 * 1024))]
     for curve in found:

@@ -36,6 +36,7 @@ def said_by_all(home: Path, project: Path, lines: list[str], copies: Path) -> No
             assert by_program(copy, line, project, PATH=SYSTEM) == expected[name], (name, line)
 
 
+@pytest.mark.slow
 def test_a_script_the_command_and_a_copy_say_what_is_said_in_process(home: Path, project: Path, tmp_path: Path) -> None:
     said_by_all(home, project, ["rm -rf /", "git reset --hard", "ls"], tmp_path / "copies")
 

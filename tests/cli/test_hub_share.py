@@ -147,6 +147,7 @@ def test_a_proxy_that_does_not_say_tls_is_named_with_what_to_do(tmp_path: Path) 
     assert found["link"] is None
 
 
+@pytest.mark.slow
 def test_the_code_signs_in_a_person_at_the_address_once(tmp_path: Path) -> None:
     certificate, key = relays.certificate(tmp_path, f"IP:{ADDRESS}")
     port, variables = free_port(), {"SSL_CERT_FILE": str(certificate)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 from cli.packs_in_use import decision, other_person
 from packs.repositories import PackRepository, git, new_key, write_hook
 from support import tenterhook
@@ -82,6 +84,7 @@ def test_a_locked_commit_that_its_source_no_longer_has_is_told(
     assert decision() == "deny", "where it is in the store it stays in force"
 
 
+@pytest.mark.slow
 def test_a_key_in_the_lock_that_has_signed_nothing_is_wrong(
     pack: PackRepository, repository: Path, home: Path, tmp_path: Path
 ) -> None:

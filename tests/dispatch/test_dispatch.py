@@ -171,6 +171,7 @@ def assert_valid(
         pytest.fail(f"{host} {native} {stdout!r}: {error}")
 
 
+@pytest.mark.slow
 @settings(
     max_examples=70,
     deadline=None,

@@ -150,6 +150,7 @@ def test_nobody_holds_the_agents_pipes_while_what_was_sent_is_not_read(
         os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_time_that_was_spent_with_a_daemon_is_not_spent_again(home: Path, project: Path, tmp_path: Path) -> None:
     folder_hook(user_hooks(home), "slow", "exec sleep 60", metadata={"on_failure": "block"})
     cli.run(["install", "claude-code"])

@@ -58,6 +58,7 @@ def test_a_hook_that_repeats_what_it_was_sent_blocks(project: Path, complaint: s
     assert verdict.runs[0].outcome == Outcome.BLOCKED
 
 
+@pytest.mark.slow
 @settings(
     max_examples=4,
     deadline=None,

@@ -381,6 +381,7 @@ def empty_directory() -> Iterator[Path]:
     shutil.rmtree(directory)
 
 
+@pytest.mark.slow
 @given(values=st.lists(hostile, min_size=1, max_size=6))
 @settings(max_examples=25)
 def test_placeholders_never_start_a_command_and_arrive_byte_for_byte(empty_directory: Path, values: list[str]) -> None:

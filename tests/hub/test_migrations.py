@@ -62,6 +62,7 @@ def test_a_database_of_a_newer_version_is_refused_and_left_as_it_is(tmp_path: Pa
     kept.close()
 
 
+@pytest.mark.slow
 def test_a_database_of_the_first_version_keeps_people_tokens_answers_and_records(tmp_path: Path) -> None:
     """Sign-ins that are bound to no key, and approvals for a session in an agent's own words, end."""
     file = tmp_path / "home/.local/state/tenterhook/hub/hub.db"

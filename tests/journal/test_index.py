@@ -90,6 +90,7 @@ def test_a_name_that_is_no_text_does_not_stop_anybody(home: Path, project: Path)
     assert tenterhook("log", "stats").returncode == 0
 
 
+@pytest.mark.slow
 def test_many_readers_at_once_see_the_same(home: Path, project: Path) -> None:
     journals.write(journals.folder(home), *map(journals.record, range(300)))
     expected = [f"s-{number}" for number in range(300)]
@@ -116,6 +117,7 @@ for number in range(3000):
 """
 
 
+@pytest.mark.slow
 def test_readers_see_whole_records_in_order_while_others_write(
     home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -248,6 +248,7 @@ def tests_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [tests, os.environ.get("PYTHONPATH")])))
 
 
+@pytest.mark.slow
 def test_processes_that_have_the_journal_open_go_on(place: Path, project: Path, tests_on_path: None) -> None:
     journals.write(place, with_secret(0))
     process = journals.start(WRITER, str(place), SECRET)
@@ -402,6 +403,7 @@ def test_any_edit_of_any_redacted_journal_is_found(
     assert findings(place) != []
 
 
+@pytest.mark.slow
 def test_each_single_byte_of_a_redacted_journal_counts(place: Path) -> None:
     journals.write(place, with_secret(0), journals.record(1))
     redacted(place)
