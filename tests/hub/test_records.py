@@ -75,11 +75,12 @@ def test_an_answer_in_a_record_is_confirmed_only_if_a_person_gave_it_here(
 
     A machine writes what it likes into its own journal; what the hub does not know itself is shown as a claim.
     """
-    asked = opened(agent)
+    asked = opened(agent, "make deploy")
     answered(admin, asked)
     session = uuid.uuid4().hex
     told = {"type": "approval", "request": asked["id"], "request_hash": asked["hash"], "decision": "approve"}
-    true = {**told, "answered_by": f"{name_of(admin)} (hub)"}
+    true = {**told, "answered_by": f"{name_of(admin)} (hub)", "fields": {"tool_input": asked["tool_input"]}}
+    in_part = [{**true, "fields": {"tool_input": {"command": "make [redacted: secret]"}}}, {**true, "fields": None}]
     claims = [
         {**true, "answered_by": "alice (hub)"},
         {**true, "answered_by": "alice"},
@@ -87,10 +88,14 @@ def test_an_answer_in_a_record_is_confirmed_only_if_a_person_gave_it_here(
         {**true, "request": opened(agent)["id"]},
         {**true, "request_hash": "0" * 64},
         {**true, "request": ["odd"]},
+        {**true, "tool_name": "WriteFile"},
+        {**true, "fields": {"tool_input": {"command": "rm -rf /"}}},
+        {**true, "fields": {"command": "rm -rf /"}},
     ]
-    lines = [line(number, session, **each) for number, each in enumerate([true, *claims])]
-    deliver(agent, [*lines, line(9, session, **told, answered_by="terminal")])
-    assert [each["confirmed"] for each in timeline(admin, agent, session)] == [True, *[False] * len(claims), None]
+    lines = [line(number, session, **each) for number, each in enumerate([true, *in_part, *claims])]
+    deliver(agent, [*lines, line(99, session, **told, answered_by="terminal")])
+    confirmed = [each["confirmed"] for each in timeline(admin, agent, session)]
+    assert confirmed == [*[True] * 3, *[False] * len(claims), None]
     other = hub.agent("other")
     deliver(other, [line(1, session, **true)])
     assert [each["confirmed"] for each in timeline(admin, other, session)] == [False]

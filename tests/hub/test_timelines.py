@@ -25,6 +25,13 @@ def test_an_answer_that_the_hub_does_not_know_is_shown_as_a_claim() -> None:
     assert claim == "approve by anna (hub): claimed by the machine; this hub has no such answer"
 
 
+def test_a_text_that_is_no_decision_is_not_shown_as_one() -> None:
+    """It would look like the answer of a person."""
+    assert entry(type="approval", decision="approve by anna (hub)").outcome == "no answer"
+    assert entry(type="verdict", decision="approve by anna (hub)").outcome == ""
+    assert entry(type="verdict", decision="deny").outcome == "deny"
+
+
 def test_a_failed_hook_has_its_stderr_as_the_reason_and_a_successful_one_has_not() -> None:
     failed, ok = entry(
         runs=[

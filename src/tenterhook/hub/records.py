@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from ..journal import filters, statistics
-from ..journal.redacted_records import is_redaction_of
+from ..journal.redacted_records import is_redacted, is_redaction_of
 from . import change_feed
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def timeline(connection: Connection, machine: str, session: str, after: int, lim
 
 
 def _is_confirmed(connection: Connection, token: int, record: Mapping[str, Any]) -> bool | None:
-    """Return whether the answer in a record was given at this hub; None if the record has no person's answer."""
+    """Whether the answer in a record was given at this hub, to that call; None if the record has no person's answer."""
     by, request = record.get("answered_by"), record.get("request")
     if by is None or by in _OWN_ANSWERS:
         return None
@@ -209,7 +209,15 @@ def _is_confirmed(connection: Connection, token: int, record: Mapping[str, Any])
     if known is None or known["answered_by"] is None:
         return False
     said = (f"{known['answered_by']} (hub)", known["hash"], {1: "approve", 0: "deny"}.get(known["approved"]))
-    return said == (by, record.get("request_hash"), record.get("decision"))
+    return said == (by, record.get("request_hash"), record.get("decision")) and _is_about(record, known)
+
+
+def _is_about(record: Mapping[str, Any], request: Row) -> bool:
+    """Whether a record is about the call of a request, as far as its machine has stored the payload."""
+    asked = {"tool_input": json.loads(request["tool_input"])}
+    return record.get("tool_name") == request["tool_name"] and (
+        not (fields := record.get("fields")) or is_redacted(asked, fields)
+    )
 
 
 class Figures(NamedTuple):

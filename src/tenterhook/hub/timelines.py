@@ -8,6 +8,7 @@ from ..approvals import presenter
 from ..basics.display_text import with_stderr
 from ..journal.filters import number, runs_in
 from ..journal.records import subject
+from ..model import Action
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +22,7 @@ _TONES = {
 }
 _TONE_OF = {word: tone for tone, words in _TONES.items() for word in words}
 _FAILED = ("failed", "timed_out")
+_DECISIONS = tuple(Action)
 _MAX_SUBJECT = 600  # characters
 
 
@@ -51,7 +53,7 @@ class TimelineEntry(NamedTuple):
 def entry(row: Row) -> TimelineEntry:
     """Return the entry of a journal record, in which an agent may have written anything."""
     record: Mapping[str, Any] = row["record"]
-    decision = _text(record.get("decision"))
+    decision = _decision(record)
     return TimelineEntry(
         time=row["time"],
         event=_text(record.get("event")) or _text(record.get("type")),
@@ -65,10 +67,16 @@ def entry(row: Row) -> TimelineEntry:
     )
 
 
+def _decision(record: Mapping[str, Any]) -> str:
+    """Return the decision, if it is one: another text could look like the answer of a person."""
+    decision = _text(record.get("decision"))
+    return decision if decision in _DECISIONS else ""
+
+
 def _outcome(record: Mapping[str, Any], decision: str, *, is_claim: bool) -> str:
     by = _text(record.get("answered_by"))
     if record.get("type") == "approval":
-        said = f"{decision if decision != 'none' else 'no answer'}{f' by {by}' if by else ''}"
+        said = f"{decision if decision not in ('', 'none') else 'no answer'}{f' by {by}' if by else ''}"
         return f"{said}: claimed by the machine; this hub has no such answer" if is_claim else said
     return "" if decision == "none" else decision
 

@@ -150,7 +150,7 @@ def is_redaction_of(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
         pairs = list(zip(*runs, strict=False))
         if not all(_have_same_format(*pair) for pair in pairs if all(isinstance(each, dict) for each in pair)):
             return False
-    return _is_redacted(*({key: each[key] for key in each if key not in _FORMAT} for each in (old, new)))
+    return is_redacted(*({key: each[key] for key in each if key not in _FORMAT} for each in (old, new)))
 
 
 def _have_same_format(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
@@ -159,15 +159,15 @@ def _have_same_format(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     return old.get("payload") == new.get("payload") or (old.get("payload"), new.get("payload")) == ("full", "redacted")
 
 
-def _is_redacted(old: Any, new: Any) -> bool:
+def is_redacted(old: Any, new: Any) -> bool:
     """Whether a value equals another one, except for texts that were replaced by marks."""
     if isinstance(old, dict) and isinstance(new, dict):
         pairs = list(zip(old.items(), new.items(), strict=False))
         return len(old) == len(new) and all(
-            _is_redacted(key, other) and _is_redacted(value, its_value) for (key, value), (other, its_value) in pairs
+            is_redacted(key, other) and is_redacted(value, its_value) for (key, value), (other, its_value) in pairs
         )
     if isinstance(old, list) and isinstance(new, list):
-        return len(old) == len(new) and all(map(_is_redacted, old, new))
+        return len(old) == len(new) and all(map(is_redacted, old, new))
     if isinstance(old, str) and isinstance(new, str):
         return old == new or _is_redacted_text(old, new)
     if isinstance(old, (int, float)) and isinstance(new, str):
