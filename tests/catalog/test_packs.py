@@ -16,6 +16,7 @@ from support import shell_call
 from tenterhook import Engine
 from tenterhook.catalog import loading, packs, source_trust
 from tenterhook.catalog.packs import NamedPack
+from tenterhook.catalog.trust import Trust
 from tenterhook.packs import declarations, store
 
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
     from tenterhook import Verdict
     from tenterhook.catalog.packs import LockedPack
+    from tenterhook.catalog.trust import TrustStatus
     from tenterhook.errors import Problem
+    from tenterhook.model import Hook
 
 
 @pytest.fixture
@@ -183,6 +186,8 @@ def test_a_lock_that_puts_less_in_force_for_one_revision_changes_nothing(
         ('guard = { digest = "0", event = "before_tool", tool = 5 }', "0" * 40),
         ('guard = { digest = "0", event = "before_tool", pattern = ["x"] }', "0" * 40),
         ('guard = { digest = "0", event = "before_tool", closed = "yes" }', "0" * 40),
+        ('guard = { digest = "0", event = "before_tool", tool = "(" }', "0" * 40),
+        ('guard = { digest = "0", event = "before_tool", tool = "Shell", pattern = "[" }', "0" * 40),
         ('".." = { digest = "0", event = "before_tool" }', "0" * 40),
         ('guard = { digest = "0", event = "before_tool" }', ".."),
     ],
@@ -292,6 +297,38 @@ def test_files_that_change_between_check_and_run_are_found_after_it(
         assert (packs.difference(folder(locked, "no-prod"), locked.hooks[1].digest) is None) == (name == "quiet")
 
 
+@pytest.mark.parametrize("levels", [0, 1, 2, 3])
+def test_a_directory_that_is_another_one_during_the_run_is_found(
+    pack: PackRepository, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch, levels: int
+) -> None:
+    """The hook's folder, or a directory above it, is replaced after the check, and is back when the run has ended."""
+    locked = use(pack, own(home))
+    script = Path(folder(locked, "no-prod"), "scripts/run.sh")
+    top = Path(folder(locked, "no-prod"), *[".."] * levels).resolve()
+    other, away = home / "other", home / "away"
+    shutil.copytree(top, other, symlinks=True)
+    for above in (top.parent, other / script.parent.relative_to(top)):
+        above.chmod(0o755)
+    forged = other / script.relative_to(top)
+    forged.chmod(0o755)
+    forged.write_text(f"#!/bin/sh\ntouch {home}/ran\nmv {top} {other}\nmv {away} {top}\nexit 0\n")
+    standing = Trust.standing
+
+    def replace(self: Trust, hook: Hook) -> TrustStatus:
+        found = standing(self, hook)
+        top.rename(away)
+        other.rename(top)
+        return found
+
+    with monkeypatch.context() as during:
+        during.setattr(Trust, "standing", replace)
+        verdict = decided(project, "psql prod")
+    assert (home / "ran").exists()
+    assert verdict.denied
+    assert "its files were changed while it ran" in str(verdict.reason)
+    assert packs.difference(folder(locked, "no-prod"), locked.hooks[1].digest) is None
+
+
 def test_a_definition_that_is_replaced_after_the_check_is_not_used(
     pack: PackRepository, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -386,6 +423,23 @@ def test_a_file_of_a_project_that_would_never_end_holds_up_no_event(project: Pat
     assert engine.decide(shell_call("ls")).decision == "none"
     if name == "hooks.lock":
         assert [problem.code for problem in problems_of(engine)] == ["bad-lock"]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", ["hooks.toml", "hooks.lock"])
+@pytest.mark.parametrize(
+    "text",
+    [f"x{'.a' * 50_000} = 1\n", "\n".join((f"[x{'.a' * 1000}]", *(f"b{number} = 1" for number in range(50_000))))],
+)
+def test_a_file_of_a_project_with_keys_of_many_parts_holds_up_no_event(project: Path, name: str, text: str) -> None:
+    directory = project / ".agents"
+    directory.mkdir()
+    (directory / "hooks.toml").write_text('[[packs]]\nsource = "/x"\n')
+    (directory / "hooks.lock").write_text("schema = 1\n")
+    (directory / name).write_text(text)
+    since = time.monotonic()
+    Engine.load(project=project)
+    assert time.monotonic() - since < 5, "it would take minutes"
 
 
 @pytest.mark.parametrize("name", ["hooks.toml", "hooks.lock"])

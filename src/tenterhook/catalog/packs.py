@@ -72,6 +72,7 @@ class LockedPack(NamedTuple):
     signer: str = ""
     before: LockedPack | None = None  # the revision in force until `shadow_until`; changes since run in shadow mode
     shadow_until: float = 0.0  # in seconds since 1970
+    tag: bool = False  # whether `rev` is a tag, which does not move
 
     def chosen(self, only: Sequence[str] | None) -> list[LockedHook]:
         """Return the hooks that are in force."""
@@ -90,6 +91,11 @@ def restoring(layer: str) -> str:
     return f"{root}tenterhook pack verify --fetch{project}"
 
 
+def locking(layer: str) -> str:
+    """Return the command that locks a layer's packs as its `hooks.toml` names them."""
+    return f"tenterhook pack update{' --project' if layer == 'project' else ''}"
+
+
 def default_name(source: str) -> str:
     """Return the name of a pack whose `pack.toml` gives none: the last part of its address."""
     return os.path.basename(source.rstrip("/").removesuffix(".git")) or "pack"
@@ -104,10 +110,20 @@ def load(file: str) -> tuple[dict[str, Any], toml_files.LineNumbers] | Problem:
     if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST_FILE:
         message = f"it is no regular file, or holds more than {_LARGEST_FILE >> 20} MiB"
         return Problem("unreadable", file, None, None, message, "remove it")
+    text = toml_files.read_text(file)
+    if not isinstance(text, Problem) and _is_slow(text):
+        return Problem("unreadable", file, None, None, "it has keys of too many parts", "shorten its longest keys")
     return toml_files.load(file)
 
 
-_LARGEST_FILE = 4 * 1024 * 1024
+_LARGEST_FILE = 1024 * 1024
+_MOST_STEPS = 2_000_000  # less than a second
+
+
+def _is_slow(text: str) -> bool:
+    """Whether `tomllib` could take long: a key takes the square of its parts, and each line those of its table."""
+    dots = [line.count(".") for line in text.split("\n")]
+    return max(dots) * len(dots) + sum(each * each for each in dots) > _MOST_STEPS
 
 
 def named(file: str) -> tuple[list[NamedPack], list[Problem]]:
@@ -165,6 +181,8 @@ def _locked(entry: Mapping[str, Any]) -> LockedPack:
         is_valid &= all(isinstance(each, (str, type(None))) for each in (known.tool, known.pattern))
         if not is_valid or known.event not in BY_NAME or not _is_file_name(name):
             raise ValueError(f"the hook {name}")
+        for expression in filter(None, (known.tool, known.pattern)):
+            _check_expression(expression)
         hooks.append(known)
     default = entry.get("default")
     return LockedPack(
@@ -174,7 +192,18 @@ def _locked(entry: Mapping[str, Any]) -> LockedPack:
         signer=str(entry.get("signer", "")),
         before=_locked(entry["before"]) if entry.get("before") else None,
         shadow_until=_seconds(entry.get("shadow_until", 0.0)),
+        tag=entry.get("tag") is True,
     )
+
+
+def _check_expression(expression: str) -> None:
+    """Raise `ValueError` if a matcher is not a valid expression: it is searched if the hook's own files are missing."""
+    from ..formats import expressions
+
+    try:
+        expressions.check(expressions.PYTHON, expression)
+    except expressions.BadExpression as error:
+        raise ValueError(error.message) from None
 
 
 def _is_file_name(text: str) -> bool:
@@ -231,7 +260,7 @@ def read_hooks(
         if found is None or found.rev != pack.rev:
             still = f"{found.rev or 'an earlier state'} stays in force" if found else "none of its hooks runs"
             message = f"{pack.source}{f' at {pack.rev}' if pack.rev else ''} is not in {FILE}; {still}"
-            problems.append(Problem("pack-not-locked", file, None, None, message, "tenterhook pack update"))
+            problems.append(Problem("pack-not-locked", file, None, None, message, locking(layer.name)))
         if found is None:
             continue
         read, wrong = _read_pack(layer, lock, pack, found, taken, is_trusted=is_trusted)
@@ -420,6 +449,22 @@ def difference(folder: str, digest: str) -> str | None:
     return None if found.hash == digest else f"its files are not those of {FILE}"
 
 
+def stats_of(folder: str) -> list[tuple[str, int, int]]:
+    """Return what changes with a hook's folder in the store, and if another one takes the place of a directory above.
+
+    Those are the tree, the store and the data directory.
+    """
+    found = fingerprints.stats_of(folder)
+    for _ in range(3):
+        folder = os.path.dirname(folder)
+        try:
+            about = os.lstat(folder)
+        except OSError:
+            return [*found, (folder, 0, 0)]
+        found.append((folder, about.st_ino, about.st_ctime_ns))
+    return found
+
+
 def in_force(lock: str) -> dict[str, LockedPack]:
     """Return the packs that a lock put in force when it was last read, by source."""
     return _kept(_kept_file(lock))[1]
@@ -479,6 +524,7 @@ def lock_text(packs: Iterable[LockedPack]) -> str:
     parts = ["# Written by `tenterhook pack`. Hooks of packs run only as they are here.\nschema = 1\n"]
     for pack in sorted(packs, key=lambda each: (each.name, each.source)):
         entry = {key: getattr(pack, key) for key in _TEXTS}
+        entry |= {"tag": True} if pack.tag else {}
         entry |= {"signer": pack.signer} if pack.signer else {}
         entry |= {"default": list(pack.default)} if pack.default is not None else {}
         if pack.before:

@@ -162,9 +162,9 @@ class Evaluation:
     def _refused(self, hook: Hook) -> Run | None:
         """Return the run of a hook that must not be started, with the reason; None if it may run."""
         if hook.pack and hook.folder is not None:
-            from ..catalog import fingerprints
+            from ..catalog import packs
 
-            self._checked[hook.folder] = fingerprints.stats_of(hook.folder)  # before its bytes are compared
+            self._checked[hook.folder] = packs.stats_of(hook.folder)  # before its bytes are compared
         if hook.needs_trust:
             standing = self.trust.standing(hook) if self.trust else None
             if standing is not None and standing.state == "changed" and hook.pack and hook.fail_closed:
@@ -287,10 +287,10 @@ class Evaluation:
 
         A denial counts nevertheless.
         """
-        from ..catalog import fingerprints
+        from ..catalog import packs
 
         folder = run.hook.folder or ""
-        if self._checked.get(folder) == fingerprints.stats_of(folder):
+        if self._checked.get(folder) == packs.stats_of(folder):
             return run
         why = "its files were changed while it ran"
         if self._denies(run):
