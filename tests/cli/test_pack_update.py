@@ -155,6 +155,26 @@ def test_a_branch_of_the_same_name_does_not_make_a_tag_one_that_may_move(
     assert trigger(*DEPLOY)["reason"] == "not this"
 
 
+def test_a_branch_in_place_of_a_deleted_tag_is_a_moved_tag(pack: PackRepository, repository: Path) -> None:
+    pack.hook("no-deploy", "deploy", reason="moved")
+    pack.commit()
+    git(pack.path, "tag", "-d", "v1.0.0")
+    git(pack.path, "branch", "v1.0.0")
+    moved = tenterhook("pack", "update", "--project", "--yes")
+    assert (moved.returncode, "the tag v1.0.0 was moved" in moved.stderr) == (1, True)
+    assert trigger(*DEPLOY)["reason"] == "not this"
+
+
+def test_a_branch_that_is_called_like_the_locked_commit_is_not_followed(pack: PackRepository, repository: Path) -> None:
+    short = git(pack.path, "rev-parse", "--short=10", "HEAD")
+    assert tenterhook("pack", "update", "agent-hooks", "--project", "--to", short, "--yes").returncode == 0
+    pack.hook("no-deploy", "deploy", reason="moved")
+    git(pack.path, "branch", short, pack.commit())
+    moved = tenterhook("pack", "update", "--project", "--yes")
+    assert (moved.returncode, f"{short} was moved" in moved.stderr) == (1, True)
+    assert trigger(*DEPLOY)["reason"] == "not this"
+
+
 def test_a_pack_at_a_commit_stays_there(pack: PackRepository, repository: Path) -> None:
     commit = git(pack.path, "rev-parse", "HEAD")
     pack.hook("no-deploy", "deploy", reason="newer")

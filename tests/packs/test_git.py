@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,68 @@ def test_a_tag_a_branch_a_commit_and_no_name_stand_for_commits(pack: PackReposit
     assert repository.resolve(first[:12]).commit == first
     assert repository.descends(second, first)
     assert not repository.descends(first, second)
+
+
+def test_a_whole_hash_is_a_commit_whatever_a_branch_or_tag_is_called(pack: PackRepository) -> None:
+    pinned = git(pack.path, "rev-parse", "HEAD")
+    other = pack.commit()
+    for kind in ("heads", "tags"):
+        (pack.path / ".git" / "refs" / kind / pinned).write_text(f"{other}\n")
+    repository = fetched(pack)
+    assert repository.resolve(pinned).commit == pinned
+    assert not repository.is_branch(pinned)
+    assert not repository.is_tag(pinned)
+
+
+def test_a_source_whose_default_branch_was_never_pushed_has_its_tags(pack: PackRepository, tmp_path: Path) -> None:
+    bare = tmp_path / "bare"
+    git(tmp_path, "init", "-q", "--bare", "-b", "master", str(bare))
+    repository = Repository(str(bare))
+    repository.fetch()
+    with pytest.raises(HookError, match=r"has no v1\.0\.0"):
+        repository.resolve("v1.0.0")
+    git(pack.path, "push", "-q", str(bare), "main", "v1.0.0")
+    repository.fetch()
+    assert repository.resolve("v1.0.0").commit == repository.resolve("main").commit
+    with pytest.raises(HookError, match="has no default branch"):
+        repository.resolve("")
+    git(bare, "symbolic-ref", "HEAD", "refs/heads/main")
+    repository.fetch()
+    assert repository.resolve("").commit == repository.resolve("main").commit
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"log.showSignature": "true", "gpg.format": "ssh", "gpg.ssh.allowedSignersFile": "/dev/null"},
+        {"column.ui": "always", "color.ui": "always"},
+        {"i18n.logOutputEncoding": "UTF-16"},
+    ],
+)
+def test_how_git_is_to_print_for_a_person_changes_nothing(
+    pack: PackRepository, home: Path, tmp_path: Path, settings: dict[str, str]
+) -> None:
+    for number in range(9):
+        pack.commit(f"v2.0.{number}", key=new_key(tmp_path / "key") if number == 0 else tmp_path / "key")
+    date = int(git(pack.path, "log", "-1", "--format=%ct"))
+    for key, value in settings.items():
+        git(home, "config", "--global", key, value)
+    repository = fetched(pack)
+    assert repository.tag_names()[:2] == ["v2.0.8", "v2.0.7"]
+    assert repository.resolve("main").date == date
+
+
+def test_a_date_that_no_calendar_has_is_one(pack: PackRepository) -> None:
+    tree = git(pack.path, "rev-parse", "HEAD^{tree}")
+    who = "me <me@example.org>"
+    for name, date in (("late", "9" * 17), ("later", "9" * 30)):
+        raw = pack.path / name
+        raw.write_text(f"tree {tree}\nauthor {who} 1 +0000\ncommitter {who} {date} +0000\n\nx\n")
+        commit = git(pack.path, "hash-object", "-t", "commit", "-w", "--literally", str(raw))
+        (pack.path / ".git" / "refs" / "heads" / name).write_text(f"{commit}\n")
+    repository = fetched(pack)
+    assert time.localtime(repository.resolve("late").date).tm_year >= 9999
+    assert repository.resolve("later").date == 0
 
 
 def test_a_name_that_the_source_does_not_have_is_refused_with_those_it_has(pack: PackRepository) -> None:
@@ -230,6 +293,7 @@ def test_a_source_that_lacks_objects_has_none_fetched(pack: PackRepository, tmp_
         "remote.other.uploadpack": f"touch {tmp_path}/ran;",
     }.items():
         git(pack.path, "config", key, value)
-    with pytest.raises(HookError):
+    with pytest.raises(HookError) as raised:
         fetched(pack)
+    assert "warning" not in raised.value.message
     assert not (tmp_path / "ran").exists()

@@ -144,6 +144,7 @@ def _empty(pack: PackRepository) -> None:
         (_broken, "unknown event 'nothing'"),
         (_empty, "has no hooks"),
         (_in_pack_file("name = "), "pack.toml of .* is not valid TOML"),
+        (_in_pack_file(f"name = {'[' * 9999}"), "pack.toml of .* is not valid TOML"),
         (_in_pack_file("name = 5"), "'name' is not a string"),
         (_in_pack_file('hooks = "all"'), "'hooks' is not a list"),
         (_in_pack_file('hooks = ["gone"]'), "names a hook that it does not have: gone"),

@@ -190,7 +190,8 @@ def refuse_moved(repository: Repository, locked: LockedPack, now: Revision, othe
     """Raise `HookError` if the locked name stands for something else now, other than a branch that has grown."""
     if now.rev != locked.rev or now.commit == locked.commit:
         return
-    if not repository.is_branch(now.rev):
+    was_fixed = locked.tag or (now.rev != "" and locked.commit.startswith(now.rev))  # and is a branch's name now
+    if was_fixed or not repository.is_branch(now.rev):
         message = f"{locked.source}: the tag {now.rev} was moved, from {locked.commit[:12]} to {now.commit[:12]}"
         raise HookError(f"{message}; what is locked stays in force", f"if that is meant: {otherwise}")
     if not repository.descends(now.commit, locked.commit):

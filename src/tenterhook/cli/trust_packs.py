@@ -50,7 +50,7 @@ def _other_commit(locked: LockedPack) -> str | None:
     if not locked.commit or not locked.rev:
         return None
     repository = Repository(locked.source)
-    if repository.is_branch(locked.rev):
+    if not locked.tag and repository.is_branch(locked.rev):
         return None  # which grows
     try:
         now = repository.resolve(locked.rev).commit

@@ -42,7 +42,9 @@ _OPENSSH_ONLY = tuple(
     for word in ("-c", setting)
 )
 _PUBLISHED = "published.json"
-_HEADS, _TAGS = "refs/remotes/pack/", "refs/tags/"
+_HEAD, _HEADS, _TAGS = "refs/pack/HEAD", "refs/remotes/pack/", "refs/tags/"
+_NO_HEAD = "couldn't find remote ref HEAD"
+_LAST_DATE = 253402300799  # the end of the year 9999
 
 
 class Entry(NamedTuple):
@@ -93,7 +95,23 @@ class Repository:
         places.make_private(os.path.dirname(self._directory))
         if not os.path.isdir(f"{self._directory}/objects"):
             self._git("init", "--quiet", "--bare", self._directory, at=False)
-        refs = (f"+refs/heads/*:{_HEADS}*", f"+refs/tags/*:{_TAGS}*", "+HEAD:refs/pack/HEAD")
+        refs = (f"+refs/heads/*:{_HEADS}*", f"+refs/tags/*:{_TAGS}*")
+        status, said = self._fetch(*refs, f"+HEAD:{_HEAD}")
+        if status != 0 and _NO_HEAD in said:  # a bare repository whose default branch was never pushed
+            self._ask("update-ref", "-d", _HEAD)
+            status, said = self._fetch(*refs)
+        if status != 0:
+            lines = [line for line in said.splitlines() if line.strip()]
+            telling = [line for line in lines if not re.match(r"(remote: )?warning:", line, re.IGNORECASE)] or lines
+            why = re.sub(r"^(fatal|error): ", "", telling[0]) if telling else f"git ended with {status}"
+            raise HookError(
+                f"{self.source} cannot be fetched: {why}",
+                "check the address and your access; fetched packs stay in force",
+            )
+        self._note_published()
+
+    def _fetch(self, *refs: str) -> tuple[int, str]:
+        """Fetch some refs; return git's exit status and what it said. Raises `HookError` at the limits."""
         command = self._command("fetch", "--quiet", "--prune", "--no-write-fetch-head", "--", self._address, *refs)
         with tempfile.TemporaryFile() as said:
             process = subprocess.Popen(  # git, with a source that the user named
@@ -115,14 +133,7 @@ class Repository:
             shutil.rmtree(self._directory, ignore_errors=True)
             remedy = "keep hooks in a repository of their own"
             raise HookError(f"{self.source} is larger than {LARGEST >> 20} MiB", remedy)
-        if status != 0:
-            lines = [line for line in text.splitlines() if line.strip()]
-            why = re.sub(r"^(fatal|error): ", "", lines[0]) if lines else f"git ended with {status}"
-            raise HookError(
-                f"{self.source} cannot be fetched: {why}",
-                "check the address and your access; fetched packs stay in force",
-            )
-        self._note_published()
+        return status, text
 
     def _note_published(self) -> None:
         """Store when each new tag and branch can have been published at the earliest, because dates can be forged."""
@@ -143,8 +154,12 @@ class Repository:
             return {}, 0.0
 
     def resolve(self, rev: str) -> Revision:
-        """Return the revision of a tag, branch or commit; without a name, of the source's default branch."""
-        for name in (f"{_TAGS}{rev}", f"{_HEADS}{rev}", rev) if rev else ("refs/pack/HEAD",):
+        """Return the revision of a tag, branch or commit; without a name, of the source's default branch.
+
+        A whole hash is a commit, whatever the source calls its tags and branches.
+        """
+        names = (f"{_TAGS}{rev}", f"{_HEADS}{rev}", rev) if rev else (_HEAD,)
+        for name in (rev,) if _is_hash(rev) else names:
             if rev and (re.search(r"[\s~^:]", rev) or (name == rev and not re.fullmatch(r"[0-9a-f]{7,64}", rev))):
                 break
             found = self._ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
@@ -153,18 +168,21 @@ class Repository:
                 is_tag = bool(tag) and self._ask("cat-file", "-t", tag) == "tag"
                 return self._revision(rev, found, tag if is_tag else "")
         known = ", ".join(self.tag_names()[:5])
-        remedy = f"its newest tags: {known}" if known else "check rev in hooks.toml"
-        raise HookError(f"{self.source} has no {rev or 'commit'}", remedy)
+        remedy = f"its newest tags: {known}" if known else "name a tag, a branch or a commit that it has"
+        raise HookError(f"{self.source} has no {rev or 'default branch'}", remedy)
 
     def _revision(self, rev: str, commit: str, tag: str = "") -> Revision:
         tree = self.tree(commit)
         if tree is None or self._ask("cat-file", "-t", tree) != "tree":
             raise HookError(f"{self.source}: {rev or commit[:12]} has no directory {self.below}", "fix what is after #")
-        date = self._ask("log", "-1", "--format=%ct", commit) or "0"
-        if tag:
-            tagged = re.search(r"^tagger .* (\d+) [+-]\d+$", self._ask("cat-file", "tag", tag) or "", re.MULTILINE)
-            date = tagged[1] if tagged else date
-        return Revision(rev, commit, tree, tag, max(int(date), int(self._published()[0].get(tag or commit, 0))))
+        date = (self._date("tag", tag) if tag else 0) or self._date("commit", commit)
+        return Revision(rev, commit, tree, tag, max(date, int(self._published()[0].get(tag or commit, 0))))
+
+    def _date(self, kind: str, object_id: str) -> int:
+        """Return the date in a tag or commit; 0 without one. Not by `git log`, whose output configuration changes."""
+        head = (self._ask("cat-file", kind, object_id) or "").partition("\n\n")[0]
+        found = re.search(r"^(?:tagger|committer) .* (\d{1,18}) [+-]\d+$", head, re.MULTILINE)
+        return min(int(found[1]), _LAST_DATE) if found else 0
 
     def tree(self, commit: str) -> str | None:
         """Return the tree of the pack at a commit; None if there is none."""
@@ -172,15 +190,17 @@ class Repository:
 
     def tag_names(self) -> list[str]:
         """Return the names of the tags, the newest version first; v2.0-rc1 is older than v2.0."""
-        options = ("-c", "versionsort.suffix=-")
-        return (self._ask(*options, "tag", "--list", "--sort=-version:refname") or "").splitlines()
+        asked = ("for-each-ref", "--sort=-version:refname", "--format=%(refname:strip=2)", _TAGS)
+        return (self._ask("-c", "versionsort.suffix=-", *asked) or "").splitlines()
 
     def is_tag(self, rev: str) -> bool:
-        return bool(rev) and self._ask("rev-parse", "--verify", "--quiet", f"{_TAGS}{rev}") is not None
+        if not rev or _is_hash(rev):
+            return False
+        return self._ask("rev-parse", "--verify", "--quiet", f"{_TAGS}{rev}") is not None
 
     def is_branch(self, rev: str) -> bool:
-        if not rev:
-            return True
+        if not rev or _is_hash(rev):
+            return not rev
         return not self.is_tag(rev) and self._ask("rev-parse", "--verify", "--quiet", f"{_HEADS}{rev}") is not None
 
     def has(self, commit: str) -> bool:
@@ -271,6 +291,11 @@ class Repository:
             return self._git(*arguments).decode("utf-8", "replace").strip()
         except HookError:
             return None
+
+
+def _is_hash(rev: str) -> bool:
+    """Whether a revision is a whole hash, of SHA-1 or SHA-256."""
+    return re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", rev) is not None
 
 
 def _without_git() -> HookError:

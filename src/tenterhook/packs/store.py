@@ -66,7 +66,7 @@ def fetched(repository: Repository, revision: Revision, layer: str, signers: Ite
         message = f"{named} of {repository.source} is not signed by a key that you trust for this source"
         raise HookError(message, "get it signed, or trust its key: tenterhook trust --source URL --signer KEY")
     pack = _stored(repository.source, revision, _read_revision(repository, revision.tree), layer)
-    return pack._replace(signer=signer)
+    return pack._replace(signer=signer, tag=repository.is_tag(revision.rev))
 
 
 def is_folder(source: str) -> bool:
@@ -196,7 +196,7 @@ def _pack_file(source: str, files: Iterable[SourceFile]) -> PackFile:
         raise HookError(f"{PACK_FILE} of {source} is a link", "commit the file itself")
     try:
         document: Mapping[str, Any] = tomllib.loads(found.data.decode().replace("\r\n", "\n"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise HookError(f"{PACK_FILE} of {source} is not valid TOML: {error}", "fix that file") from None
     if "packs" in document:
         raise HookError(
