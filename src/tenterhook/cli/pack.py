@@ -131,7 +131,7 @@ def pack_list(as_json: bool) -> int:
                 rev_of(locked) if locked else "not locked",
                 layer,
                 str(len(states)),
-                "in force" if locked and all(each is None for each in states) else _worst(locked, states),
+                "in force" if locked and all(each is None for each in states) else _worst(locked, states, layer),
                 one_line(named.source),
             )
             for layer, named, locked, states in rows
@@ -140,8 +140,8 @@ def pack_list(as_json: bool) -> int:
     return 0
 
 
-def _worst(locked: LockedPack | None, states: list[str | None]) -> str:
-    return "not locked: tenterhook pack update" if locked is None else next(each for each in states if each is not None)
+def _worst(locked: LockedPack | None, states: list[str | None], layer: str) -> str:
+    return f"not locked: {packs.locking(layer)}" if locked is None else next(filter(None, states))
 
 
 def _hooks_of(declared: Declarations, locked: LockedPack | None) -> list[Any]:
@@ -189,7 +189,7 @@ def pack_show(name: str, for_project: bool, as_json: bool) -> int:
         return 0
     facts = [("source", named.source), ("rev", named.rev or "-")]
     if locked is None:
-        raise HookError(f"{named.source} is not locked", "tenterhook pack update")
+        raise HookError(f"{named.source} is not locked", packs.locking(declared.layer))
     facts += [("commit", locked.commit or "-"), ("tree", locked.tree), ("signed", locked.signer or "-")]
     facts += [
         ("named in", short_path(declared.file)),

@@ -104,7 +104,7 @@ def _problem(
     declared: Declarations, named: NamedPack, locked: LockedPack | None, keys: Sequence[str], *, fetches: bool
 ) -> str | None:
     if locked is None:
-        return f"{named.source} is not in {packs.FILE} (tenterhook pack update)"
+        return f"{named.source} is not in {packs.FILE} ({packs.locking(declared.layer)})"
     trusted = keys or (source_trust.all_sources().get(named.source) or {}).get("signers", ())
     signer = ""
     if fetches:
