@@ -12,7 +12,10 @@ from support import tenterhook
 if TYPE_CHECKING:
     from pathlib import Path
 
-COMMANDS = ("", "list", "add", "agents", "doctor", "log", "log stats", "show protect-hooks", "show pre-tool-call")
+COMMANDS = (
+    *("", "list", "add", "agents", "doctor", "log", "log stats", "show protect-hooks", "show pre-tool-call"),
+    "test block-dangerous-commands",
+)
 PUSH = '{"command": "git push --force origin main"}'
 
 
@@ -31,6 +34,8 @@ SAID = {  # with the exit status
     "try ls": 0,
     "allow": 0,
     "hub status": 0,
+    "agent --sessions": 0,
+    "trust --code --yes": 0,
     "add nothing-known": 64,
     "install nothing-known": 64,
     "disable nothing-known --yes": 1,

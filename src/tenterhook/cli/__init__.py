@@ -135,10 +135,10 @@ def run(arguments: Sequence[str]) -> int:
         return 1
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not error.filename and not os.path.isdir("."):
-            click.echo("tenterhook: the current directory no longer exists\n  cd to one that does", err=True)
+            _print_error("tenterhook: the current directory no longer exists\n  cd to one that does")
             return 1
         where = f": {visible(str(error.filename))}" if error.filename else ""
-        click.echo(f"tenterhook: {error.strerror or error}{where}", err=True)
+        _print_error(f"tenterhook: {error.strerror or error}{where}")
         return 1
     return status
 

@@ -16,7 +16,7 @@ from ..basics import agent_marks
 from ..basics.display_text import one_line, visible
 from ..errors import HookError
 from .loading import config_option, ids_in, json_option, offered
-from .printing import print_json, print_problems, short_path, terminal_width
+from .printing import print_json, print_problems, print_text, short_path, terminal_width
 from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
@@ -316,11 +316,11 @@ def _list_sessions(as_json: bool) -> int:
     if as_json:
         print_json({"schema": 1, "sessions": [each.as_json() for each in found]})
     elif not found:
-        click.echo(f"no sessions in {short_path(os.getcwd())}; start one: tenterhook agent")
+        print_text(f"no sessions in {short_path(os.getcwd())}; start one: tenterhook agent")
     else:
         for line in session_files.table(found, terminal_width()):
             click.echo(line)
-        click.echo("resume one: tenterhook agent --resume ID", err=True)
+        print_text("resume one: tenterhook agent --resume ID", err=True)
     return 0
 
 

@@ -15,7 +15,7 @@ from ..formats import folder as folder_format
 from ..formats import toml_files
 from ..install import sources
 from .loading import json_option
-from .printing import counted, print_json, print_problems
+from .printing import counted, print_json, print_problems, print_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -74,7 +74,7 @@ def check(paths: tuple[str, ...], as_json: bool, style: str) -> int:
         errors = sum(problem.severity == ERROR for problem in problems)
         off = f" ({disabled} disabled)" if disabled else ""
         found_problems = f"{counted(errors, 'error')}, {counted(len(problems) - errors, 'warning')}"
-        click.echo(f"{counted(len(hooks), 'hook')}{off}, {found_problems}")
+        print_text(f"{counted(len(hooks), 'hook')}{off}, {found_problems}")
     return 1 if any(problem.severity == ERROR for problem in problems) else 0
 
 

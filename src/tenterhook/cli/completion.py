@@ -27,8 +27,7 @@ def completion(context: click.Context, shell: str) -> None:
     fish  mkdir -p ~/.config/fish/completions
           tenterhook completion fish > ~/.config/fish/completions/tenterhook.fish
 
-    \b
-    Or for this shell only: eval "$(tenterhook completion bash)", in fish tenterhook completion fish | source
+    For this shell only, use eval "$(tenterhook completion bash)", or in fish: tenterhook completion fish | source
     """
     from . import COMPLETING
 

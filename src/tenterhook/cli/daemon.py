@@ -14,7 +14,7 @@ from ..dispatch import daemon as daemon_
 from . import services
 from .groups import Group
 from .loading import json_option
-from .printing import print_json, short_path
+from .printing import print_json, print_text, short_path
 from .refusals import refuse_below_agent
 
 RUNS = "the daemon is running in the background; stop it with: tenterhook daemon stop"
@@ -50,7 +50,7 @@ def start(foreground: bool, as_json: bool) -> int:
     if as_json:
         print_json(said)
     else:
-        click.echo(RUNS)
+        print_text(RUNS)
     return 0
 
 
@@ -82,7 +82,7 @@ def _run(as_json: bool) -> int:
 def stop() -> int:
     """Stop the daemon; it is not started again."""
     refuse_below_agent("daemon stop")
-    click.echo(services.stop(daemon_.SERVICE) or "the daemon is not running")
+    print_text(services.stop(daemon_.SERVICE) or "the daemon is not running")
     return 0
 
 
@@ -97,9 +97,9 @@ def status(as_json: bool) -> int:
         print_json({"schema": 1, **about})
     elif pid is None:
         start = "it is started when an agent starts a session" if is_enabled else "start it: tenterhook daemon start"
-        click.echo(f"the daemon is not running; {start}")
+        print_text(f"the daemon is not running; {start}")
     else:
         how = f"in the background ({short_path(service.log)})" if is_enabled else "started by hand"
         later = "; another version is installed and replaces it at the next session" if is_outdated else ""
-        click.echo(f"the daemon is running as process {pid}, {how}{later}")
+        print_text(f"the daemon is running as process {pid}, {how}{later}")
     return 0 if pid is not None else 1

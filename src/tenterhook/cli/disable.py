@@ -47,7 +47,7 @@ def disable(names: tuple[str, ...], duration: str | None, yes: bool, as_json: bo
     need_terminal("disable", yes=yes)
     if not yes:
         for hook in (hook for hooks in chosen.values() for hook in hooks):
-            click.echo(f"{click.style(one_line(hook.name), bold=True)}  {place(hook)}", err=as_json)
+            print_text(f"{click.style(one_line(hook.name), bold=True)}  {place(hook)}", err=as_json)
         them, are = ("it", "it is") if len(chosen) == 1 else ("them", "they are")
         how_long = f"for {duration}" if duration else f"until {are} enabled again"
         if not click.confirm(f"Disable {them} {how_long}?", default=True, err=as_json):

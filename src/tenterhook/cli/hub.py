@@ -22,7 +22,7 @@ from . import services
 from .daemon import RUNS
 from .groups import Group
 from .loading import json_option
-from .printing import print_json, print_table
+from .printing import print_json, print_table, print_text
 from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def say(said: dict[str, Any]) -> None:
         click.echo(f"sign in {said['enter']}")
         click.echo(click.style(f"        as {one_line(said['person'])}; the link works once", dim=True))
     else:
-        click.echo("sign in by name and password: tenterhook hub person add NAME, the first one with --admin")
+        print_text("sign in by name and password: tenterhook hub person add NAME, the first one with --admin")
     if not said["url"].startswith("https://"):
         what = "others on the network can read everything" if said["insecure"] else "sign-in from this machine only"
         click.echo(click.style(f"        no TLS: {what}", dim=True))
@@ -184,7 +184,7 @@ def _say_here(said: dict[str, Any]) -> None:
     say(said)
     joined = membership.read()
     if "enter" in said and (joined is None or joined.url not in (said["listen"], said["url"])):
-        click.echo(f"agents here do not use it until you run: tenterhook hub join {said['listen']}")
+        print_text(f"agents here do not use it until you run: tenterhook hub join {said['listen']}")
         sys.stdout.flush()
 
 
@@ -225,7 +225,7 @@ def add_person(
         password = None if no_password else accounts.hashed(_password(from_stdin=password_stdin))
         role = accounts.ADMIN if admin else accounts.APPROVER
         kept.write(lambda connection: accounts.add(connection, name, role, password))
-    click.echo(f"{one_line(name)} may answer now" + (" and is an admin" if admin else ""))
+    print_text(f"{one_line(name)} may answer now" + (" and is an admin" if admin else ""))
 
 
 def _password(*, from_stdin: bool) -> str:
@@ -262,7 +262,7 @@ def remove_person(context: click.Context, name: str, database: str | None) -> No
 
     with _opened(context, database, "person remove") as kept:
         kept.write(lambda connection: accounts.remove(connection, name))
-    click.echo(f"{one_line(name)} may no longer answer")
+    print_text(f"{one_line(name)} may no longer answer")
 
 
 @person.command("password")
@@ -277,7 +277,7 @@ def set_password(context: click.Context, name: str, password_stdin: bool, databa
     with _opened(context, database, "person password") as kept:
         password = accounts.hashed(_password(from_stdin=password_stdin))
         kept.write(lambda connection: accounts.set_password(connection, name, password))
-    click.echo(f"{one_line(name)} has a new password")
+    print_text(f"{one_line(name)} has a new password")
 
 
 @hub.group(cls=Group)
@@ -400,7 +400,7 @@ def start(
         _print_code(said)  # before the link, which would scroll away
     say(said)
     _say_connected(connected, said)
-    click.echo(
+    print_text(
         "it runs in the background and is restarted when an agent starts a session; stop it with: tenterhook hub stop"
         if is_new
         else "it was already running; stop it with: tenterhook hub stop"
@@ -438,16 +438,16 @@ def _connect(said: dict[str, Any]) -> Connected:
 
 def _say_connected(connected: Connected | None, said: dict[str, Any]) -> None:
     if connected is None:
-        click.echo(f"agents here do not use it until you run: tenterhook hub join {said['listen']}")
+        print_text(f"agents here do not use it until you run: tenterhook hub join {said['listen']}")
     elif connected.joined is None:
-        click.echo(f"agents here do not use it: {connected.why_not}; {connected.remedy}")
+        print_text(f"agents here do not use it: {connected.why_not}; {connected.remedy}")
     else:
-        click.echo(
+        print_text(
             f"agents here use it, as {one_line(connected.joined.name)}, and its rules apply here;"
             " disconnect with: tenterhook hub leave"
         )
         for line in connected.lines:
-            click.echo(line)
+            print_text(line)
 
 
 def _print_code(said: dict[str, Any]) -> None:
@@ -475,7 +475,7 @@ def _open_browser(said: dict[str, Any]) -> None:
         is_used = browsers.open_link(
             said["enter"], lambda: kept.read(lambda connection: accounts.link_was_used(connection, secret))
         )
-    click.echo("signed in there" if is_used else "no browser has used the link yet; open it yourself")
+    print_text("signed in there" if is_used else "no browser has used the link yet; open it yourself")
 
 
 def _start_daemon(context: click.Context, *, as_json: bool) -> int:
@@ -483,12 +483,12 @@ def _start_daemon(context: click.Context, *, as_json: bool) -> int:
     for name in OPTIONS:
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--{name.replace('_', '-')} is for a hub, --no-pages for the daemon")
-    click.echo("`hub start --no-pages` is now: tenterhook daemon start", err=True)
+    print_text("`hub start --no-pages` is now: tenterhook daemon start", err=True)
     said = services.start(daemon.SERVICE, {})
     if as_json:
         print_json({**said, "url": None, "listen": None})
     else:
-        click.echo(RUNS)
+        print_text(RUNS)
     return 0
 
 
@@ -499,8 +499,8 @@ def stop() -> int:
     config = SERVICE.config()
     said = None if config and config["listen"] is None else services.stop(SERVICE)  # None: of an earlier version
     if said is None and (said := services.stop(daemon.SERVICE)):
-        click.echo("no hub is running; to stop the daemon: tenterhook daemon stop", err=True)
-    click.echo(said or "no hub is running")
+        print_text("no hub is running; to stop the daemon: tenterhook daemon stop", err=True)
+    print_text(said or "no hub is running")
     return 0
 
 

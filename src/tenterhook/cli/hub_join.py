@@ -54,19 +54,19 @@ def join(url: str, token_file: Any, name: str | None, yes: bool) -> int:
     machine = name or socket.gethostname()
     joined = membership.Membership(address, _token(token_file, address, machine), machine, ca_file or None)
     if joined.is_exposed:
-        click.echo(_EXPOSED, err=True)
+        print_text(_EXPOSED, err=True)
         if not yes and not click.confirm("Send the token anyway?", default=False, err=True):
             return 1
     joined = joined._replace(name=_check(joined))
     if name not in (None, joined.name):
-        click.echo(f"--name is ignored: its token calls this machine {one_line(joined.name)}", err=True)
-    click.echo(_WHAT_IT_MEANS.format(url=one_line(address)))
+        print_text(f"--name is ignored: its token calls this machine {one_line(joined.name)}", err=True)
+    print_text(_WHAT_IT_MEANS.format(url=one_line(address)))
     if not yes and not click.confirm("Join it?", default=False):
         return 1
     connected = Connected(joined, *_save(joined))
-    click.echo(f"joined as {one_line(joined.name)}; leave it with: tenterhook hub leave")
+    print_text(f"joined as {one_line(joined.name)}; leave it with: tenterhook hub leave")
     for line in connected.lines:
-        click.echo(line)
+        print_text(line)
     return 0
 
 
@@ -187,11 +187,11 @@ def leave() -> int:
     except HookError:  # broken, or not ours: it is deleted anyway
         joined = None
     if not membership.delete():
-        click.echo("this machine has not joined a hub")
+        print_text("this machine has not joined a hub")
         return 0
     if joined is not None:
         uploader.UploadCursor(joined).delete()
-    click.echo("left" + (f" {one_line(joined.url)}" if joined is not None else ""))
+    print_text("left" + (f" {one_line(joined.url)}" if joined is not None else ""))
     return 0
 
 
@@ -225,9 +225,9 @@ def status(as_json: bool) -> int:
         here = {"running": running, "background": is_kept}
         print_json({"schema": 1, **here, "joined": True, **about, "undelivered": waiting})
     else:
-        click.echo(f"joined {one_line(joined.url)} as {one_line(joined.name)}  ({configured.hub_file()})")
+        print_text(f"joined {one_line(joined.url)} as {one_line(joined.name)}  ({configured.hub_file()})")
         leave = "to leave it: tenterhook hub leave"
-        click.echo("it is reachable" if trouble is None else f"it cannot be used: {one_line(trouble)}; {leave}")
+        print_text("it is reachable" if trouble is None else f"it cannot be used: {one_line(trouble)}; {leave}")
         click.echo(f"{counted(waiting, 'record')} waiting to be sent")
     return 0 if trouble is None else 1
 
@@ -259,15 +259,15 @@ def test(as_json: bool) -> int:
     request = trial.new_request(joined)
     if not as_json:
         where = f"{one_line(joined.url)} as {one_line(joined.name)}"
-        click.echo(f"sent a request to {where}; answer it there, or: tenterhook inbox")
+        print_text(f"sent a request to {where}; answer it there, or: tenterhook inbox")
         sys.stdout.flush()
     answer, seconds = trial.ask(joined, request, by="terminal")
     if as_json:
         about = {"approved": answer.approved, "by": answer.by, "scope": answer.scope} if answer else None
         print_json({"schema": 1, "url": joined.url, "name": joined.name, "id": request.id, "answer": about})
     elif answer is None:
-        click.echo(f"no answer within {seconds:.0f} s", err=True)
+        print_text(f"no answer within {seconds:.0f} s", err=True)
     else:
         word = "approved" if answer.approved else "denied"
-        click.echo(f"{word} by {one_line(answer.by)} after {seconds:.1f} s; nothing was run")
+        print_text(f"{word} by {one_line(answer.by)} after {seconds:.1f} s; nothing was run")
     return 0 if answer is not None else 1

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from ..basics.display_text import one_line
 from .hub import database_option
 from .log_redact import count_of, redacting_options, redactor_of
-from .printing import print_json, print_table
+from .printing import print_json, print_table, print_text
 from .refusals import refuse_below_agent
 
 
@@ -60,15 +60,15 @@ def redact(
     if as_json:
         print_json({"schema": 1, "redacted": any(counts[:3]) and not dry_run, **counts._asdict()})
         return 0
-    click.echo(f"{_counted(counts)} {'to be redacted' if dry_run else 'redacted'}")
+    print_text(f"{_counted(counts)} {'to be redacted' if dry_run else 'redacted'}")
     if counts.waiting:
-        click.echo(f"also in {count_of(counts.waiting, 'open request')}: run this again once answered", err=True)
+        print_text(f"also in {count_of(counts.waiting, 'open request')}: run this again once answered", err=True)
     if counts.rules:
-        click.echo(f"also in {count_of(counts.rules, 'rule')}: edit on the Rules page", err=True)
+        print_text(f"also in {count_of(counts.rules, 'rule')}: edit on the Rules page", err=True)
     if any(counts[:3]) and not dry_run:
-        click.echo("revoke or change the secret anyway: it was readable until now", err=True)
+        print_text("revoke or change the secret anyway: it was readable until now", err=True)
     if kept.kind == "postgresql" and not dry_run:
-        click.echo("PostgreSQL keeps old rows in its files until VACUUM FULL, and in its WAL and backups", err=True)
+        print_text("PostgreSQL keeps old rows in its files until VACUUM FULL, and in its WAL and backups", err=True)
     return 0
 
 

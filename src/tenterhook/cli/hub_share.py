@@ -22,7 +22,7 @@ from ..hub_client.membership import checked_url, is_loopback_url
 from . import own_hub
 from .hub import KEEP_DAYS, LISTEN, database_option
 from .loading import json_option
-from .printing import print_json
+from .printing import print_json, print_text
 from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
@@ -291,11 +291,11 @@ def _print(hub: OwnHub, address: str | None, checks: list[Check], ways: list[Sha
             if is_loopback_url(hub.url)
             else "sign in: it was given no --public-url"
         )
-        click.echo(f"    no phone can {what}")
+        print_text(f"    no phone can {what}")
     for check in checks:
         _print_check(check)
     if link is None:
-        click.echo(
+        print_text(
             "\nA phone can sign in over TLS only. Any of these ways gives the hub such an address. Steps still to do:"
         )
         for way in ways:
@@ -303,15 +303,15 @@ def _print(hub: OwnHub, address: str | None, checks: list[Check], ways: list[Sha
             for check in way.checks:
                 _print_check(check)
             for number, step in enumerate(way.steps, 1):
-                click.echo(f"    {number}. {step}")
+                print_text(f"    {number}. {step}")
         return
     from . import qr_code
 
-    click.echo(f"\nsign in on the phone, as {one_line(link.person)}; once, within ten minutes:")
+    print_text(f"\nsign in on the phone, as {one_line(link.person)}; once, within ten minutes:")
     click.echo(link.url)
     qr_code.print_code(link.url)
 
 
 def _print_check(check: Check) -> None:
     mark = click.style("✓", fg="green") if check.ok else click.style("✗", fg="red")
-    click.echo(f"  {mark} {check.what}{check.remedy and f': {check.remedy}'}")
+    print_text(f"  {mark} {check.what}{check.remedy and f': {check.remedy}'}")

@@ -13,7 +13,7 @@ from ..basics.display_text import one_line
 from ..errors import HookError
 from .groups import Group
 from .loading import json_option, yes_option
-from .printing import print_presented, print_table
+from .printing import print_presented, print_table, print_text
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _EXPOSED = "The URL is not https: others on the network can read the requests, a
 @click.group(cls=Group, invoke_without_command=True, short_help="Answer agents' requests in this terminal.")
 @click.pass_context
 def inbox(context: click.Context) -> int | None:
-    """Answer agents' requests: a screen with every request that waits at the hub, as it arrives.
+    """Answer agents' requests on a screen that shows each one waiting at the hub, as it arrives.
 
     A hub that runs on this machine needs no sign-in. Where a command takes an ID, its first characters are enough;
     `last` is the newest request.
@@ -66,7 +66,7 @@ def list_requests(everything: bool, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps({"schema": 1, "requests": found}))  # in ASCII: file names need not be UTF-8
     elif not found:
-        click.echo("no request waits for an answer")
+        print_text("no request waits for an answer")
     else:
         rows = []
         for each in found:
@@ -111,14 +111,14 @@ def _answer(command: str, request_id: str, *, yes: bool, **answer: Any) -> int:
     person = inbox_client.signed_in()
     asked = _named(person, request_id)
     if asked["state"] != "open":
-        click.echo(f"{inbox_text.short_id(asked)}: {inbox_text.ending(asked)}", err=True)
+        print_text(f"{inbox_text.short_id(asked)}: {inbox_text.ending(asked)}", err=True)
         return 1
     if yes:
         click.echo(inbox_text.summary(asked))
     elif not _confirmed(asked, command):
         return 1
     result = inbox_client.answer(person, asked, **answer)
-    click.echo(f"{inbox_text.short_id(asked)}: {inbox_text.result_line(result)}", err=not result.won)
+    print_text(f"{inbox_text.short_id(asked)}: {inbox_text.result_line(result)}", err=not result.won)
     return 0 if result.won else 1
 
 
@@ -172,7 +172,7 @@ def sign_in(url: str, token_file: Any, yes: bool) -> int:
     need_terminal("inbox sign-in", yes=yes, also="" if token_file else "--token-file FILE")
     address = membership.checked_url(url)
     if membership.Membership(address, "", "").is_exposed:
-        click.echo(_EXPOSED, err=True)
+        print_text(_EXPOSED, err=True)
         if not yes and not click.confirm("Send your password or token anyway?", default=False, err=True):
             return 1
     if token_file is not None:
@@ -183,7 +183,7 @@ def sign_in(url: str, token_file: Any, yes: bool) -> int:
         name, password = click.prompt("Name"), click.prompt("Password", hide_input=True)
         person = inbox_client.with_password(address, name, password)
     inbox_client.save(person)
-    click.echo(f"signed in at {one_line(address)} as {one_line(person.name)}")
+    print_text(f"signed in at {one_line(address)} as {one_line(person.name)}")
     return 0
 
 

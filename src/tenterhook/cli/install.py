@@ -186,7 +186,7 @@ def _allowed(configs: Sequence[str], catalog: Catalog, agents: Sequence[Agent], 
     if catalog.refused_configs:
         refused = catalog.refused_configs[0]
         wrong = next(each for each in catalog.problems if each.file == refused and each.severity == ERROR)
-        remedy = f"{wrong.remedy}, then see: {shlex.join(('tenterhook', 'check', refused))}"
+        remedy = f"{wrong.remedy}; to check the file: {shlex.join(('tenterhook', 'check', refused))}"
         raise HookError(f"{refused} cannot be used: {wrong.message}", remedy)
     files = [os.path.abspath(config) for config in configs]
     for file in files:

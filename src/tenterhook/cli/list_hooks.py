@@ -13,7 +13,7 @@ from ..formats import entry_points
 from ..install import sources
 from ..journal import statistics
 from .loading import config_option, event_names, json_option
-from .printing import matcher_text, print_json, print_problems, print_table, short_path, why_text
+from .printing import matcher_text, print_json, print_problems, print_table, print_text, short_path, why_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,9 +68,9 @@ def list_hooks(event: str | None, configs: tuple[str, ...], as_json: bool) -> No
         print_table(("hook", "event", "state", "mode", "priority", "timeout", "matcher", ""), rows)
         click.echo()
     if not shown:
-        click.echo("no hooks in force" + (f" for {wanted}" if wanted else "") + "; Tenterhook looks for them in:")
+        print_text("no hooks in force" + (f" for {wanted}" if wanted else "") + "; Tenterhook looks for them in:")
         for each in catalog.layers:
-            click.echo(f"  {each.name:8} {short_path(each.directory)}")
+            print_text(f"  {each.name:8} {short_path(each.directory)}")
     print_problems(found.problems())
 
 

@@ -24,6 +24,7 @@ from .printing import (
     print_json,
     print_said,
     print_table,
+    print_text,
     run_line,
     terminal_width,
 )
@@ -98,7 +99,7 @@ def log(
         for record in _following(index, wanted, number):
             _print(record, as_json=as_json)
     elif not number and not as_json:
-        click.echo("nothing recorded" + (" that matches" if any(wanted) else " yet: the next event will be"))
+        print_text("nothing recorded" + (" that matches" if any(wanted) else " yet: the next event will be"))
 
 
 def _following(index: Index, wanted: RecordFilter, number: int) -> Iterator[dict[str, Any]]:
@@ -132,7 +133,7 @@ def stats(since: str, session: str | None, shadow: bool, as_json: bool) -> None:
         return
     if not hooks:
         of_session = f" of session {one_line(session)}" if session else ""
-        click.echo(f"nothing recorded{of_session}{' in shadow mode' if shadow else ''} in the last {since}")
+        print_text(f"nothing recorded{of_session}{' in shadow mode' if shadow else ''} in the last {since}")
         return
     headings = ("hook", "runs", "blocks", "asked", "failed", "p50", "p95", "p99", "timed out", "not run", "when", "")
     print_table(headings, [_figures_row(each) for each in hooks])
@@ -182,13 +183,13 @@ def verify(anchor: Any, as_json: bool) -> int:
         print_json({"schema": 1, **counts, "findings": findings, "redacted": redacted})
     else:
         for note in found.redacted:
-            click.echo(f"{note.segment}:{note.line}  redacted on {_when(note._asdict())} by {one_line(note.by)}")
+            print_text(f"{note.segment}:{note.line}  redacted on {_when(note._asdict())} by {one_line(note.by)}")
         for each in found.findings:
-            click.echo(f"{each.segment}:{each.line}  {each.what}")
+            print_text(f"{each.segment}:{each.line}  {each.what}")
         verdict = f"{len(found.findings)} found" if found.findings else "intact"
         redacted_lines = f", {len(found.redacted)} redacted" if found.redacted else ""
         count = f"{counted(found.records, 'record')} in {counted(found.segments, 'segment')}"
-        click.echo(f"{count}{redacted_lines}: {verdict}")
+        print_text(f"{count}{redacted_lines}: {verdict}")
     return DAMAGED if found.findings else 0
 
 

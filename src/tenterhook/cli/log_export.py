@@ -17,7 +17,7 @@ from ..errors import HookError
 from ..events import spec_of
 from .loading import event_names, hook_names, session_ids
 from .log import DECISIONS, moment_since, since_option
-from .printing import progress
+from .printing import print_text, progress
 from .refusals import refuse_writing
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _write_lines(wanted: RecordFilter, out: str | None, *, follow: bool) -> int:
         else:
             is_written = _Following(follower, wanted, sink).run()
     if out not in (None, "-"):
-        click.echo(f"{sink.records} records in {one_line(str(out))}", err=True)
+        print_text(f"{sink.records} records in {one_line(str(out))}", err=True)
     return 0 if is_written else NOT_ALL
 
 
@@ -149,7 +149,7 @@ def _send_spans(wanted: RecordFilter, endpoint: str | None, followed: dict[str, 
         collector.close()
     if not is_sent:
         _warn("not everything was delivered; the next --follow sends the rest")
-    click.echo(f"{sink.records} events sent to {shown}, as {sink.spans} spans")
+    print_text(f"{sink.records} events sent to {shown}, as {sink.spans} spans")
     return 0 if is_sent and not collector.refused else NOT_ALL
 
 
@@ -247,4 +247,4 @@ class _StopSignals:
 
 
 def _warn(text: str) -> None:
-    click.echo(f"tenterhook: {visible(text)}", err=True)
+    print_text(f"tenterhook: {visible(text)}", err=True)

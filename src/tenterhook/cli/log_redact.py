@@ -13,7 +13,7 @@ from ..basics import places
 from ..basics.display_text import one_line
 from ..errors import HookError
 from .loading import json_option
-from .printing import print_json, short_path
+from .printing import print_json, print_text, short_path
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
@@ -124,15 +124,15 @@ def redact(from_stdin: bool, rules: bool, kind: str, dry_run: bool, yes: bool, a
     if not asks:
         _print(found)
     if not found:
-        click.echo("nothing found in the journal")
+        print_text("nothing found in the journal")
     else:
-        click.echo(f"{count_of(len(found), 'line')} {'redacted' if is_done else 'to be redacted'}")
+        print_text(f"{count_of(len(found), 'line')} {'redacted' if is_done else 'to be redacted'}")
     for path in others:
         remedy = "tenterhook hub redact" if os.path.basename(path).startswith("hub.db") else "remove it yourself"
-        click.echo(f"also in {short_path(path)}: {remedy}")
+        print_text(f"also in {short_path(path)}: {remedy}")
     if is_done:
         _print_about_hub()
-        click.echo("revoke or change the secret anyway: it was readable until now")
+        print_text("revoke or change the secret anyway: it was readable until now")
     return 0
 
 
@@ -170,7 +170,7 @@ def _print_about_hub() -> None:
 
     joined = membership.read()
     if joined is not None:
-        click.echo(
+        print_text(
             f"the hub {one_line(joined.url)} is sent the redacted lines; for requests and answers stored there,"
             " and what is left in its files, run on its machine: tenterhook hub redact"
         )

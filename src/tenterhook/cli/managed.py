@@ -22,7 +22,7 @@ from . import pack_review
 from .pack import rev_of
 from .pack_add import fetch, split
 from .pack_update import refuse_moved
-from .printing import print_changes, print_json
+from .printing import print_changes, print_json, print_text
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
@@ -89,15 +89,15 @@ def install(
         return 0
     for each in plans:
         events = ", ".join(each.record["events"])
-        click.echo(f"{click.style(each.agent.title, bold=True)}: managed, for every account  ({events})")
+        print_text(f"{click.style(each.agent.title, bold=True)}: managed, for every account  ({events})")
         if moved_by := each.record["moved_by"]:
-            click.echo(f"  a user who sets {moved_by} makes it read another file instead")
+            print_text(f"  a user who sets {moved_by} makes it read another file instead")
         if each.record["closed"]:
-            click.echo("  if Tenterhook cannot answer, tool calls are refused")
+            print_text("  if Tenterhook cannot answer, tool calls are refused")
     names = ", ".join(visible(hook.name) for hook in hooks)
     none = "none yet; add some with --pack SOURCE, or put hook folders there"
-    click.echo(f"hooks of every account, in {MANAGED}: {names or none}")
-    click.echo("  users and projects can add hooks but cannot disable or replace these")
+    print_text(f"hooks of every account, in {MANAGED}: {names or none}")
+    print_text("  users and projects can add hooks but cannot disable or replace these")
     return 0
 
 
@@ -108,7 +108,7 @@ def _choices(change: SettingsChange) -> dict[str, object]:
 def _show(plans: Sequence[SettingsChange], *, dry_run: bool) -> None:
     for plan in plans:
         is_changed = print_changes(plan, in_full=dry_run)
-        click.echo(f"{plan.agent.title}: {'this would be changed' if is_changed else 'nothing to change'}")
+        print_text(f"{plan.agent.title}: {'this would be changed' if is_changed else 'nothing to change'}")
 
 
 def _add_pack(text: str, *, dry_run: bool, yes: bool, as_json: bool) -> bool | None:
@@ -125,11 +125,11 @@ def _add_pack(text: str, *, dry_run: bool, yes: bool, as_json: bool) -> bool | N
         return False
     declarations.refuse_same_names(declared, named, locked, "remove one of them from hooks.toml")
     if not as_json:
-        click.echo(f"{click.style(one_line(locked.name), bold=True)} {rev_of(locked)}  {one_line(source)}")
+        print_text(f"{click.style(one_line(locked.name), bold=True)} {rev_of(locked)}  {one_line(source)}")
         names = {hook.name for hook in locked.chosen(None)}
         before = known._replace(hooks=tuple(known.chosen(None))) if known is not None else None
         if not pack_review.show(locked, before, names, "managed", is_asked=not yes and not dry_run):
-            click.echo("not installed: not all of it was shown", err=True)
+            print_text("not installed: not all of it was shown", err=True)
             return None
         if not dry_run and not yes and not click.confirm("Use exactly this, for every account?", default=False):
             return None
@@ -162,14 +162,14 @@ def uninstall(agents: Sequence[Agent], *, dry_run: bool, yes: bool) -> int:
         managed.remove(plan)
         changed = [file.path for file in plan.changed_files]
         said = f"removed from {', '.join(changed)}" if changed else "no entries of ours"
-        click.echo(f"{click.style(plan.agent.title, bold=True)}: {said}")
+        print_text(f"{click.style(plan.agent.title, bold=True)}: {said}")
     if not managed.all_records():
         with managed.machine():
             _remove_packs(packs)
             managed.remove_records()
     if hooks := managed.hooks():
         names = ", ".join(visible(hook.name) for hook in hooks)
-        click.echo(f"left in {MANAGED}: {names}; they run in agents where a user runs tenterhook install")
+        print_text(f"left in {MANAGED}: {names}; they run in agents where a user runs tenterhook install")
     return 0
 
 
@@ -179,7 +179,7 @@ def _remove_packs(sources: Collection[str]) -> None:
     for named, locked in declared.packs:
         if named.source in sources:
             declarations.write(declarations.read(MANAGED, "managed"), named.source, None)
-            click.echo(f"removed the pack {one_line(named.source)} from {declared.file}")
+            print_text(f"removed the pack {one_line(named.source)} from {declared.file}")
             if locked is not None:
                 shutil.rmtree(f"{MANAGED_STORE}/{locked.tree}", ignore_errors=True)
     if not declarations.read(MANAGED, "managed").packs:  # earlier revisions too
@@ -192,4 +192,4 @@ def _remove_packs(sources: Collection[str]) -> None:
 def report() -> None:
     """Say that managed installations stay, after a user's command that removes something."""
     if managed.all_records():
-        click.echo(managed.STAYS)
+        print_text(managed.STAYS)

@@ -15,7 +15,7 @@ from ..packs import declarations
 from .groups import Group
 from .loading import catalog_here, json_option, offered, yes_option
 from .own_hooks import wired
-from .printing import counted, print_json, print_table, short_path
+from .printing import counted, print_json, print_table, print_text, short_path
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def pack_list(as_json: bool) -> int:
         print_json({"schema": 1, "packs": [_as_json(layer, named, locked) for layer, named, locked, _ in rows]})
         return 0
     if not rows:
-        click.echo("no packs; add one: tenterhook pack add SOURCE")
+        print_text("no packs; add one: tenterhook pack add SOURCE")
         return 0
     print_table(
         ("pack", "rev", "layer", "hooks", "state", "source"),
@@ -198,10 +198,11 @@ def pack_show(name: str, for_project: bool, as_json: bool) -> int:
     click.secho(one_line(locked.name), bold=True)
     for key, value in facts:
         click.echo(f"  {key:<9} {one_line(value)}")
+    click.echo()
     chosen = {hook.name for hook in locked.chosen(named.only)}
-    for hook in locked.hooks:
-        state = "in force" if hook.name in chosen else "not chosen"
-        click.echo(f"  {one_line(hook.name):<28} {hook.event:<20} {state:<10} {hook.digest[:16]}")
+    states = {hook.name: "in force" if hook.name in chosen else "not chosen" for hook in locked.hooks}
+    rows = [(hook.name, hook.event, states[hook.name], hook.digest[:16]) for hook in locked.hooks]
+    print_table(("hook", "event", "state", "digest"), rows)
     return 0
 
 
@@ -220,23 +221,23 @@ def pack_remove(name: str, for_project: bool, yes: bool) -> int:
     declared = here(for_project)
     named, locked = declared.named(name)
     hooks = [hook.name for hook in locked.chosen(named.only)] if locked else []
-    click.echo(f"{one_line(name_of(named, locked))}  {one_line(named.source)}")
-    click.echo(f"  no longer in force: {one_line(', '.join(hooks)) or 'nothing'}")
+    print_text(f"{one_line(name_of(named, locked))}  {one_line(named.source)}")
+    print_text(f"  no longer in force: {one_line(', '.join(hooks)) or 'nothing'}")
     need_terminal("pack remove", yes=yes)
     if not yes and not click.confirm("Remove it?", default=True):
         return 1
     declarations.write(declared, named.source, None)
-    click.echo(f"removed from {short_path(declared.file)} and {packs.FILE}")
+    print_text(f"removed from {short_path(declared.file)} and {packs.FILE}")
     for line in wired(catalog_here()):
-        click.echo(line)
+        print_text(line)
     return 0
 
 
 def say_in_force(declared: Declarations, locked: LockedPack, names: list[str]) -> None:
     """Print what is in force now, and wire its events in the agents."""
     listed = one_line(", ".join(names))
-    click.echo(f"{counted(len(names), 'hook')} of {one_line(locked.name)} {rev_of(locked)} in force: {listed}")
+    print_text(f"{counted(len(names), 'hook')} of {one_line(locked.name)} {rev_of(locked)} in force: {listed}")
     if declared.layer == "project":
-        click.echo(f"  commit {short_path(declared.file)} and {short_path(declared.lock)}")
+        print_text(f"  commit {short_path(declared.file)} and {short_path(declared.lock)}")
     for line in wired(catalog_here()):
-        click.echo(line)
+        print_text(line)

@@ -17,6 +17,7 @@ from ..packs.git import Repository
 from . import pack_review
 from .loading import yes_option
 from .pack import here, project_option, rev_of, say_in_force
+from .printing import print_text
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
@@ -54,9 +55,9 @@ def pack_add(source: str, only: str | None, dry_run: bool, for_project: bool, ye
         raise HookError(f"{address} has no hook {sorted(unknown)[0]!r}", f"its hooks: {', '.join(sorted(known))}")
     declarations.refuse_same_names(declared, named, locked, "leave it out of one pack: --only")
     names = {hook.name for hook in locked.chosen(chosen)}
-    click.echo(f"{click.style(one_line(locked.name), bold=True)} {rev_of(locked)}  {one_line(address)}")
+    print_text(f"{click.style(one_line(locked.name), bold=True)} {rev_of(locked)}  {one_line(address)}")
     if not pack_review.show(locked, None, names, declared.layer, is_asked=not yes and not dry_run):
-        click.echo("not added: you did not view all of it", err=True)
+        print_text("not added: you did not view all of it", err=True)
         return 1
     if dry_run:
         return 0

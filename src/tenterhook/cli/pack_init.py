@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 
 import click
 
 from ..authoring import folders, templates
 from ..errors import HookError
 from ..formats.toml_writing import value
-from .printing import short_path
+from .printing import print_text, short_path
 
 _WORKFLOW = """\
 name: hooks
@@ -72,7 +73,9 @@ def pack_init(directory: str) -> int:
         with open(target, "x", encoding="utf-8") as file:
             file.write(content)
     folders.write(os.path.join(os.path.abspath(directory), "hooks", "no-force-push"), hook.files, replace=False)
-    click.echo(f"created {short_path(os.path.abspath(directory))}: {', '.join(files)}, hooks/no-force-push")
-    click.echo(f"next:\n  cd {directory} && git init && git add . && git commit -m 'hooks' && git tag v1.0.0")
+    print_text(f"created {short_path(os.path.abspath(directory))}: {', '.join(files)}, hooks/no-force-push")
+    click.echo(
+        f"next:\n  cd {shlex.quote(directory)}\n  git init && git add . && git commit -m hooks && git tag v1.0.0"
+    )
     click.echo("  tenterhook pack add <its address>@v1.0.0")
     return 0

@@ -12,7 +12,7 @@ from ..basics.display_text import one_line, visible
 from ..catalog import fingerprints, packs
 from ..errors import HookError
 from ..formats import folder as folder_format
-from .printing import counted
+from .printing import counted, print_text
 from .trust import content_rows, print_pages
 
 if TYPE_CHECKING:
@@ -90,8 +90,8 @@ def run_cases(pack: LockedPack, names: set[str], layer: str) -> bool:
     report = results.run_suites(suites.pick(catalog, folders), (), None)
     failed = [each for each in report.results if each.status not in (results.Status.PASSED, results.Status.UPDATED)]
     for result in failed:
-        click.echo(f"  FAIL {one_line(result.suite.hook.name)}: {one_line(result.case.name)}", err=True)
-    click.echo(f"  cases: {counted(len(report.results) - len(failed), 'case')} passed, {len(failed)} failed")
+        print_text(f"  FAIL {one_line(result.suite.hook.name)}: {one_line(result.case.name)}", err=True)
+    print_text(f"  cases: {counted(len(report.results) - len(failed), 'case')} passed, {len(failed)} failed")
     return report.is_good
 
 
@@ -121,7 +121,7 @@ def print_replay(new: LockedPack, old: LockedPack | None, named: NamedPack, days
     replayed = replay(records, Candidate(hooks=_hooks(new, named, layer), before=before))
     counts = {kind: [each for each in replayed.differences if each.kind == kind] for kind in KINDS}
     said = ", ".join(f"{len(found)} {kind}" for kind, found in counts.items() if found) or "no difference"
-    click.echo(f"  journal: {counted(replayed.events, 'event')} of the last {days:g} days replayed: {said}")
+    print_text(f"  journal: {counted(replayed.events, 'event')} of the last {days:g} days replayed: {said}")
     for kind, found in counts.items():
         for each in found[:5]:
-            click.echo(f"    {kind}: {one_line(each.hook or '')}  {visible(one_line(each.about))[:70]}")
+            print_text(f"    {kind}: {one_line(each.hook or '')}  {visible(one_line(each.about))[:70]}")

@@ -18,6 +18,7 @@ from . import pack_review
 from .durations import seconds
 from .loading import yes_option
 from .pack import here, name_of, pack_names, project_option, rev_of, say_in_force
+from .printing import print_text
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
@@ -70,10 +71,10 @@ def pack_update(
     until = time.time() + seconds("--shadow", shadow) if shadow else 0.0
     declared = here(for_project, repairs=True)
     if declared.broken:
-        click.echo(f"{visible(declared.broken)}; it is rewritten", err=True)
+        print_text(f"{visible(declared.broken)}; it is rewritten", err=True)
     wanted = [declared.named(name)] if name else list(declared.packs)
     if not wanted:
-        click.echo("no packs; add one: tenterhook pack add SOURCE")
+        print_text("no packs; add one: tenterhook pack add SOURCE")
     failed = 0
     for named, locked in wanted:
         try:
@@ -83,7 +84,7 @@ def pack_update(
         except HookError as error:
             if name:
                 raise
-            click.echo(f"tenterhook: {visible(error.message)}\n  {visible(error.remedy)}", err=True)
+            print_text(f"tenterhook: {visible(error.message)}\n  {visible(error.remedy)}", err=True)
             failed += 1
     return 1 if failed else 0
 
@@ -103,16 +104,16 @@ def _update(
     new = newer(declared, named, locked, to, oldest)
     title = click.style(one_line(name_of(named, locked)), bold=True)
     if new is None or (locked and (new.rev, new.commit, new.tree) == (locked.rev, locked.commit, locked.tree)):
-        click.echo(f"{title} {rev_of(locked) if locked else ''} is up to date")
+        print_text(f"{title} {rev_of(locked) if locked else ''} is up to date")
         if locked and declared.broken and not dry_run:
             declarations.write(declared, named.source, (named, locked))
         return True
-    click.echo(f"{title} {rev_of(locked) if locked else 'not locked'} → {rev_of(new)}  {one_line(named.source)}")
+    print_text(f"{title} {rev_of(locked) if locked else 'not locked'} → {rev_of(new)}  {one_line(named.source)}")
     names = {hook.name for hook in new.chosen(named.only)}
     after = named._replace(rev=new.rev)
     declarations.refuse_same_names(declared, after, new, "leave it out of one pack: only = […]")
     if not pack_review.show(new, _seen(locked), names, declared.layer, is_asked=not yes and not dry_run):
-        click.echo("not updated: you did not view all of it", err=True)
+        print_text("not updated: you did not view all of it", err=True)
         return False
     if not dry_run:
         need_terminal("pack update", yes=yes)
@@ -121,7 +122,7 @@ def _update(
         is_good = pack_review.run_cases(new, names, declared.layer)
         pack_review.print_replay(new, locked, named, _REPLAYED, declared.layer)
     else:
-        click.echo("  cases: not run, and nothing replayed")
+        print_text("  cases: not run, and nothing replayed")
     if dry_run:
         return is_good
     if not is_good and yes:
@@ -131,7 +132,7 @@ def _update(
     source_trust.approve(new, new.signer, names)
     if locked and shadow_until:
         new = new._replace(before=locked._replace(before=None, shadow_until=0.0), shadow_until=shadow_until)
-        click.echo(f"  until {time.strftime('%Y-%m-%d %H:%M', time.localtime(shadow_until))} changed hooks only record")
+        print_text(f"  until {time.strftime('%Y-%m-%d %H:%M', time.localtime(shadow_until))} changed hooks only record")
     declarations.write(declared, named.source, (after, new))
     say_in_force(declared, new, sorted(names))
     return True
@@ -205,7 +206,7 @@ def _old_enough(named: NamedPack, newer: Iterable[Revision], oldest: float | Non
         if oldest is None or each.date <= oldest:
             return each
         since = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.date))
-        click.echo(f"{one_line(named.source)}: {one_line(each.rev) or each.commit[:12]} waits, it is of {since}")
+        print_text(f"{one_line(named.source)}: {one_line(each.rev) or each.commit[:12]} waits, it is of {since}")
     return None
 
 
@@ -219,9 +220,9 @@ def pack_diff(name: str, to: str | None, for_project: bool) -> int:
     named, locked = declared.named(name)
     new = newer(declared, named, locked, to, None)
     if new is None or (locked and new.tree == locked.tree):
-        click.echo(f"{one_line(name)}: no difference")
+        print_text(f"{one_line(name)}: no difference")
         return 0
-    click.echo(f"{one_line(name)} {rev_of(locked) if locked else 'not locked'} → {rev_of(new)}")
+    print_text(f"{one_line(name)} {rev_of(locked) if locked else 'not locked'} → {rev_of(new)}")
     names = {hook.name for hook in new.chosen(named.only)}
     pack_review.show(new, _seen(locked), names, declared.layer, is_asked=False)
     return 0

@@ -14,7 +14,7 @@ from ..packs import declarations, store
 from ..packs.git import Repository, Revision
 from .loading import json_option
 from .pack import everywhere, name_of, project_option
-from .printing import print_json
+from .printing import print_json, print_text
 from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
@@ -50,11 +50,11 @@ def pack_verify(fetches: bool, signers: tuple[str, ...], for_project: bool, as_j
         return 1 if wrong else 0
     for row in rows:
         mark = click.style("wrong", fg="red") if row["problem"] else click.style("ok", fg="green")
-        click.echo(
+        print_text(
             f"{mark:<5}  {one_line(row['name'])} {one_line(row['rev'])}  {one_line(row['problem'] or row['source'])}"
         )
     if not rows:
-        click.echo("no packs")
+        print_text("no packs")
     return 1 if wrong else 0
 
 

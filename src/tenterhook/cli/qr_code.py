@@ -7,6 +7,8 @@ import sys
 
 import click
 
+from .printing import print_text
+
 _BORDER = 2  # modules
 _BLOCKS = {(True, True): "█", (True, False): "▀", (False, True): "▄", (False, False): " "}  # light above, light below
 
@@ -29,11 +31,11 @@ def print_code(text: str) -> None:
     try:
         found[0].encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
-        click.echo("no QR code: this terminal cannot show the characters it needs (not UTF-8)", err=True)
+        print_text("no QR code: this terminal cannot show the characters it needs (not UTF-8)", err=True)
         return
     columns = shutil.get_terminal_size().columns
     if sys.stdout.isatty() and columns < len(found[0]):
-        click.echo(f"no QR code: it needs {len(found[0])} columns, and this terminal has {columns}", err=True)
+        print_text(f"no QR code: it needs {len(found[0])} columns, and this terminal has {columns}", err=True)
         return
     for line in found:
         click.echo(click.style(line, fg="bright_white", bg="black"))

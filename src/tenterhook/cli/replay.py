@@ -10,7 +10,7 @@ import click
 from ..basics.display_text import one_line, visible
 from .loading import config_option, event_names, hook_names, json_option, session_ids
 from .log import moment_since, opened_index, since_option
-from .printing import counted, print_json
+from .printing import counted, print_json, print_text
 
 DIFFERENT = 1
 _MOST_SHOWN = 20
@@ -75,9 +75,9 @@ def _print(replayed: Any) -> None:
             when = time.strftime("%m-%d %H:%M:%S ", time.localtime(each.time)) if each.time else ""
             whose = f"{one_line(each.hook)}  " if each.hook else ""
             about = one_line(each.about)[:80]
-            click.echo(f"  {when}{each.event}  {whose}{visible(each.before)} → {visible(each.after)}  {about}".rstrip())
+            print_text(f"  {when}{each.event}  {whose}{visible(each.before)} → {visible(each.after)}  {about}".rstrip())
         if len(found) > _MOST_SHOWN:
-            click.echo(f"  and {len(found) - _MOST_SHOWN} more (--json has all)")
+            print_text(f"  and {len(found) - _MOST_SHOWN} more (--json has all)")
     apart = f"; {replayed.not_comparable} more recorded only in part, not compared" if replayed.not_comparable else ""
     what = counted(len(replayed.differences), "difference") if replayed.differences else "no difference"
-    click.echo(f"{counted(replayed.events, 'event')} replayed: {what}{apart}")
+    print_text(f"{counted(replayed.events, 'event')} replayed: {what}{apart}")

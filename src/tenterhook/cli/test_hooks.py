@@ -15,7 +15,16 @@ from ..basics.display_text import one_line, visible
 from ..errors import HookError
 from ..install import sources
 from .loading import config_option, hook_names, json_option
-from .printing import counted, print_diff, print_json, print_problems, short_path
+from .printing import (
+    counted,
+    print_diff,
+    print_json,
+    print_problems,
+    print_said,
+    print_text,
+    short_path,
+    terminal_width,
+)
 from .refusals import refuse_writing
 
 if TYPE_CHECKING:
@@ -33,6 +42,7 @@ _MARKS = {
     Status.UPDATED: click.style("updated", fg="cyan"),
 }
 _INDENT = " " * 10
+_NAME = 40  # columns of a case's name
 _MOST_LINES = 40  # of what a hook wrote
 _CONTEXT = 2  # lines around a change
 
@@ -131,12 +141,12 @@ def _watch(options: _Options) -> NoReturn:
         except HookError as error:
             if not paths:
                 raise
-            click.echo(f"tenterhook: {visible(str(error))}", err=True)  # perhaps in the middle of an edit
+            print_text(f"tenterhook: {visible(str(error))}", err=True)  # perhaps in the middle of an edit
             before = suites.signature(paths)
         click.echo(click.style("watching; Ctrl-C stops", dim=True), err=True)
         changed = suites.wait_for_change(paths, before)
         shown = ", ".join(short_path(path) for path in changed[:3])
-        click.echo(click.style(f"\n{time.strftime('%H:%M:%S')} changed: {shown}", dim=True), err=True)
+        print_text(click.style(f"\n{time.strftime('%H:%M:%S')} changed: {shown}", dim=True), err=True)
 
 
 def _watched(catalog: Catalog, picked: SelectedHooks, configs: Sequence[str]) -> list[str]:
@@ -163,25 +173,26 @@ class _Printer:
     def _print(self, result: Result) -> None:
         if self._suite is not result.suite:
             self._suite = result.suite
-            click.echo(_title(result.suite))
+            name, where = _name_and_place(result.suite)
+            print_said(f"{name}  ", where, indent=2, dim=True)
         _print_result(result)
 
 
-def _title(suite: Suite) -> str:
-    where = suite.hook.folder or suite.hook.source
-    return f"{click.style(one_line(suite.hook.name), bold=True)}  {click.style(short_path(where), dim=True)}"
+def _name_and_place(suite: Suite) -> tuple[str, str]:
+    return click.style(one_line(suite.hook.name), bold=True), short_path(suite.hook.folder or suite.hook.source)
 
 
 def _print_result(result: Result) -> None:
     duration = f" {result.duration_ms:>8.1f} ms" if result.actual.get("ran") else ""
-    click.echo(f"  {_MARKS[result.status]} {one_line(result.case.name):<40}{duration}".rstrip())
+    columns = min(_NAME, (terminal_width() or 80) - len(_INDENT) - len(duration))
+    print_said(f"  {_MARKS[result.status]} ", f"{one_line(result.case.name).ljust(columns)}{duration}".rstrip())
     if result.status is Status.PASSED:
         return
     for difference in result.differences:
         _print_difference(difference)
     if result.error and result.status is Status.ERROR:
-        click.echo(f"{_INDENT}{visible(result.error)}")
-        click.echo(f"{_INDENT}{visible(result.remedy or '')}")
+        print_text(f"{_INDENT}{visible(result.error)}")
+        print_text(f"{_INDENT}{visible(result.remedy or '')}")
     if result.status is not Status.UPDATED:
         _print_run(result)
     click.echo(click.style(f"{_INDENT}{short_path(result.case.file)}:{result.case.line}", dim=True))
@@ -213,9 +224,9 @@ def _print_run(result: Result) -> None:
     if not actual.get("ran"):
         return
     ended = f"exit code {actual['exit_code']}" if actual["exit_code"] is not None else actual["why"] or "no exit code"
-    click.echo(f"{_INDENT}the script ended: {visible(ended)}")
+    print_text(f"{_INDENT}the script ended: {visible(ended)}")
     for note in actual["notes"]:
-        click.echo(f"{_INDENT}note: {visible(note)}")
+        print_text(f"{_INDENT}note: {visible(note)}")
     for key in ("stdout", "stderr"):
         lines = visible(actual[key]).rstrip("\n").split("\n") if actual[key].strip() else []
         if lines:
@@ -232,17 +243,18 @@ def _print_rest(report: Report) -> None:
         click.echo("(-: expected, +: what happened)")
     print_problems([*report.broken, *report.problems])
     for suite in report.untrusted:
-        click.echo(f"{click.style('not trusted', fg='yellow')}: {_title(suite)}: {visible(suite.untrusted or '')}")
+        said = f"{'  '.join(_name_and_place(suite))}: {visible(suite.untrusted or '')}"
+        print_text(f"{click.style('not trusted', fg='yellow')}: {said}")
         its = f"its {counted(len(suite.files), 'case file')} did not run" if suite.files else "it has no cases"
-        click.echo(f"    {its}")
-        click.echo(f"    review it: tenterhook trust {one_line(suite.hook.name)}; to run it this once: --trust-project")
+        print_text(f"    {its}")
+        print_text(f"    review it: tenterhook trust {one_line(suite.hook.name)}; to run it this once: --trust-project")
     if report.without:
         names = ", ".join(one_line(suite.hook.name) for suite in report.without)
-        click.echo(f"without cases: {names}")
+        print_text(f"without cases: {names}")
     changed = [result.suite for result in report.results if result.status is Status.UPDATED]
     if any(suite.hook.layer == "project" for suite in changed):
-        click.echo("files of the project's hooks have changed: they need trust again (tenterhook trust)")
-    click.echo(_summary(report))
+        print_text("files of the project's hooks have changed: they need trust again (tenterhook trust)")
+    print_text(_summary(report))
 
 
 def _summary(report: Report) -> str:

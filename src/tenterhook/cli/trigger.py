@@ -26,7 +26,7 @@ from ..model import Event, Verdict
 from . import sample_events
 from .hook_runs import decide, own_state
 from .loading import caller, caller_names, config_option, event_names, json_option, session_ids
-from .printing import print_json, print_problems, print_said, print_verdict, short_path
+from .printing import print_json, print_problems, print_said, print_text, print_verdict, short_path
 from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def trigger(
         _print_samples(fired, not_given)
         _print(verdict, as_json=as_json)
         for each in catalog.disabled(fired.canonical):
-            click.echo(f"tenterhook: not asked: {visible(str(each))}", err=True)
+            print_text(f"tenterhook: not asked: {visible(str(each))}", err=True)
     return DENIED if verdict.denied else REFUSED_CONFIG if found.refused else 0
 
 
@@ -150,7 +150,7 @@ def _print(verdict: Verdict, *, as_json: bool) -> None:
         _print_errors(verdict.problems)
     untrusted = [run for run in verdict.runs if run.why == "untrusted"]
     if untrusted:
-        click.echo(untrusted_line(len(untrusted), untrusted_hints(untrusted)), err=True)
+        print_text(untrusted_line(len(untrusted), untrusted_hints(untrusted)), err=True)
 
 
 def _event(
@@ -191,7 +191,7 @@ def _print_samples(event: Event, not_given: Sequence[str]) -> None:
     fields = {"tool": "tool_name", "input": "tool_input", "prompt": "prompt"}
     shown = [f"--{name} {json.dumps(event.fields.get(fields[name]), ensure_ascii=False)}" for name in not_given]
     if shown:
-        click.echo(click.style(f"sample sent: {visible(', '.join(shown))}", dim=True), err=True)
+        print_text(click.style(f"sample sent: {visible(', '.join(shown))}", dim=True), err=True)
 
 
 def _read(payload: str) -> str:
@@ -248,7 +248,7 @@ def _print_explanations(
         )
         return
     would = [each for each in explanations if each.why_not is None]
-    click.echo(f"{click.style(event.canonical, bold=True)}  {len(would)} would run")
+    print_text(f"{click.style(event.canonical, bold=True)}  {len(would)} would run")
     for each in would:
         when = "in the background" if each.background else f"stage {each.stage}"
         when += f", built-in guard {each.hook.guard}" if each.hook.guard and not each.background else ""
@@ -256,11 +256,11 @@ def _print_explanations(
         print_said(f"  {one_line(each.hook.name):<28} ", f"{when}{note}")
     others = [each for each in explanations if each.why_not is not None]
     if others:
-        click.echo("would not run:")
+        print_text("would not run:")
     for each in others:
         print_said(f"  {one_line(each.hook.name):<28} ", each.why_not or "")
     if rule is not None:
-        click.echo(f"rule: {rule.answer}, {visible(rule.said)}  ({short_path(rule.source)})")
+        print_text(f"rule: {rule.answer}, {visible(rule.said)}  ({short_path(rule.source)})")
     elif event.canonical in configured.EVENTS and configured.is_any():
         click.echo("rule: none matches")
     _print_errors(catalog.problems)

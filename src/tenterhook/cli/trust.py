@@ -17,7 +17,7 @@ from ..errors import HookError
 from ..install.settings_change import NO_NEWLINE, diff
 from .loading import catalog_here, offered
 from .own_hooks import wired
-from .printing import print_problems, short_path
+from .printing import print_problems, print_text, short_path
 from .refusals import need_terminal, refuse_below_agent, typed
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def trust(
     wanted = chosen(catalog, names)
     pending = [each for each in wanted if names or _is_pending(each, catalog, replace=replace)]
     if not pending and not untrusted:
-        click.echo("nothing to trust: " + ("this project has no hooks" if not wanted else "everything is trusted"))
+        print_text("nothing to trust: " + ("this project has no hooks" if not wanted else "everything is trusted"))
         return 0
     refused = 0
     if untrusted:
@@ -106,12 +106,12 @@ def trust(
             try:
                 refused += not trust_packs.trust_pack(layer, locked, yes=yes)
             except HookError as error:  # the others, and the project's own hooks, do not wait for it
-                click.echo(f"  not trusted: {visible(error.message)}\n  {visible(error.remedy)}", err=True)
+                print_text(f"  not trusted: {visible(error.message)}\n  {visible(error.remedy)}", err=True)
                 refused += 1
     for each in pending:
         refused += not _trust_one(each, catalog, yes=yes, replace=replace)
     for line in wired(catalog_here()):
-        click.echo(line)
+        print_text(line)
     return 1 if refused else 0
 
 
@@ -141,13 +141,13 @@ def _is_pending(each: Trustable, catalog: Catalog, *, replace: bool) -> bool:
 def _trust_code(catalog: Catalog, *, yes: bool) -> int:
     """Trust the project's own code in any later version, without showing it. Return the exit status."""
     _need_records(catalog)
-    click.echo(
+    print_text(
         f"hooks of yours such as enforce-tests may then run the code of {one_line(catalog.root)}, in any later version"
     )
     if not yes and not click.confirm("Trust it?", default=False):
         return 1
     catalog.trust.grant_code()
-    click.echo("trusted; revoke it with: tenterhook untrust .")
+    print_text("trusted; revoke it with: tenterhook untrust .")
     return 0
 
 
@@ -200,14 +200,14 @@ def _trust_one(each: Trustable, catalog: Catalog, *, yes: bool, replace: bool) -
         seen = fingerprint_of(each.path)
         _refuse_large(each, catalog, seen)
         if not print_pages(_shown(each, catalog, seen), is_asked=not yes):
-            click.echo("  not trusted: you did not view all of it", err=True)
+            print_text("  not trusted: you did not view all of it", err=True)
             return False
     except fingerprints.Untrustable as error:
-        click.echo(f"  cannot be trusted: {visible(error.message)}\n  {visible(error.remedy)}", err=True)
+        print_text(f"  cannot be trusted: {visible(error.message)}\n  {visible(error.remedy)}", err=True)
         return False
-    click.echo("  What it calls outside its folder is not covered by this.")
+    print_text("  What it calls outside its folder is not covered by this.")
     if os.path.isdir(each.path):
-        click.echo(f"  Any change in the folder revokes the trust: {OWN_FILES}.")
+        print_text(f"  Any change in the folder revokes the trust: {OWN_FILES}.")
     if not yes and not click.confirm("  Trust exactly this?", default=False):
         return False
     replaces = False
@@ -216,7 +216,7 @@ def _trust_one(each: Trustable, catalog: Catalog, *, yes: bool, replace: bool) -
             not yes and click.confirm(f"  Let it replace your own hook '{one_line(each.name)}'?", default=False)
         )
         both = "Your own hook of that name stays in force; both run."
-        click.echo(f"  It replaces your own hook '{one_line(each.name)}'." if replaces else f"  {both}")
+        print_text(f"  It replaces your own hook '{one_line(each.name)}'." if replaces else f"  {both}")
     catalog.trust.grant(each.path, replaces=replaces, seen=seen)
     click.echo("  trusted")
     return True

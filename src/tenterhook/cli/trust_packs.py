@@ -17,6 +17,7 @@ from . import pack_review
 from .own_hooks import wired
 from .pack import rev_of
 from .pack_verify import read_key, restore
+from .printing import print_text
 
 if TYPE_CHECKING:
     from ..catalog.catalog import Catalog
@@ -26,22 +27,22 @@ if TYPE_CHECKING:
 def trust_pack(layer: str, locked: LockedPack, *, yes: bool) -> bool:
     """Fetch a locked pack, show all of it that is new to the user, and trust its source at this revision."""
     title = f"{click.style(one_line(locked.name), bold=True)} {rev_of(locked)}  {one_line(locked.source)}"
-    click.echo(title)
+    print_text(title)
     record = source_trust.all_sources().get(locked.source) or {"signers": [], "revisions": {}}
     found = restore(locked, layer, record["signers"])
     if note := _other_commit(locked):
-        click.echo(f"  note: {note}", err=True)
+        print_text(f"  note: {note}", err=True)
     if found.signer:
-        click.echo(f"  signed by {one_line(found.signer)}, which you trust for this source")
+        print_text(f"  signed by {one_line(found.signer)}, which you trust for this source")
     else:
         names = {hook.name for hook in locked.hooks}
         if not pack_review.show(locked, None, names, layer, is_asked=not yes):
-            click.echo("  not trusted: you did not view all of it", err=True)
+            print_text("  not trusted: you did not view all of it", err=True)
             return False
         if not yes and not click.confirm("  Trust this revision, in every project that names it?", default=False):
             return False
     source_trust.approve(found._replace(rev=locked.rev), found.signer)
-    click.echo("  trusted")
+    print_text("  trusted")
     return True
 
 
@@ -66,7 +67,7 @@ def trust_source(source: str, signer: str | None, catalog: Catalog, *, yes: bool
     source = os.path.abspath(source) if os.path.isdir(source) else source
     key = read_key(signer) if signer else None
     if key is not None:
-        click.echo(f"{one_line(source)}: every revision signed by {one_line(key)} is trusted, in every project")
+        print_text(f"{one_line(source)}: every revision signed by {one_line(key)} is trusted, in every project")
         if not yes and not click.confirm("Trust this key for it?", default=False):
             return 1
         source_trust.add_signer(source, key)
@@ -78,8 +79,8 @@ def trust_source(source: str, signer: str | None, catalog: Catalog, *, yes: bool
     ]
     refused = sum(not trust_pack(layer, locked, yes=yes) for layer, locked in here)
     if not here and key is None:
-        click.echo(f"nothing here uses {one_line(source)}: its revisions are shown when a project uses one")
+        print_text(f"nothing here uses {one_line(source)}: its revisions are shown when a project uses one")
         return 1
     for line in wired(catalog):
-        click.echo(line)
+        print_text(line)
     return 1 if refused else 0

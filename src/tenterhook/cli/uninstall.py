@@ -16,7 +16,7 @@ from ..install import managed as machine
 from ..install import records, settings_change
 from . import add, hub_machine, managed
 from .loading import agent_names, agents_named, yes_option
-from .printing import print_changes, short_path
+from .printing import print_changes, print_text, short_path
 from .refusals import need_terminal, refuse_below_agent
 
 
@@ -65,7 +65,7 @@ def uninstall(names: tuple[str, ...], for_user: bool, for_machine: bool, dry_run
         said = f"removed from {', '.join(changed)}" if changed else "no entries of ours"
         elsewhere = [record for record in records.all_records() if record["host"] == plan.agent.name]
         left = "another installation is still in force there" if elsewhere else "your hooks no longer run there"
-        click.echo(f"{click.style(plan.agent.title, bold=True)}: {said}" + (f"; {left}" if changed else ""))
+        print_text(f"{click.style(plan.agent.title, bold=True)}: {said}" + (f"; {left}" if changed else ""))
     _stop_daemon()
     _say_what_is_left()
     hub_machine.report()
@@ -79,7 +79,7 @@ def _stop_daemon() -> None:
         daemon.migrate(leave=daemon.SERVICE)
         if daemon.SERVICE.disable():
             daemon.SERVICE.stop()
-            click.echo("the daemon has stopped: no agent is left that uses it")
+            print_text("the daemon has stopped: no agent is left that uses it")
 
 
 def _say_what_is_left() -> None:
@@ -91,4 +91,4 @@ def _say_what_is_left() -> None:
     ]
     left = [f"{what} ({short_path(path)})" for what, path in directories if os.path.isdir(path)]
     if left and not records.all_records():
-        click.echo(f"left as they are: {listed(left)}")
+        print_text(f"left as they are: {listed(left)}")

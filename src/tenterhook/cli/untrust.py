@@ -12,6 +12,7 @@ from ..catalog import source_trust
 from ..errors import HookError
 from .loading import catalog_here, offered, yes_option
 from .own_hooks import managed
+from .printing import print_text
 from .refusals import need_terminal, refuse_below_agent, typed
 
 
@@ -55,9 +56,9 @@ def untrust(names: tuple[str, ...], everything: bool, source: str | None, signer
     for key in wanted:
         if yes or click.confirm(f"Untrust {one_line(key)}?", default=True):
             trust.revoke(key)
-            click.echo(f"untrusted {one_line(key)}")
+            print_text(f"untrusted {one_line(key)}")
     if not wanted:
-        click.echo("nothing was trusted here")
+        print_text("nothing was trusted here")
     return 0
 
 
@@ -77,11 +78,11 @@ def _untrust_source(source: str, signer: str | None, *, yes: bool) -> int:
         if not source_trust.remove_signer(source, key):
             known = ", ".join(source_trust.all_sources()[source]["signers"])
             raise HookError(f"{one_line(key)} is not trusted for {source}", f"its keys: {known or 'none'}")
-        click.echo("untrusted; what it signed no longer runs, in any project")
+        print_text("untrusted; what it signed no longer runs, in any project")
         return 0
     if yes or click.confirm(f"Untrust {one_line(source)} everywhere?", default=True):
         source_trust.revoke(source)
-        click.echo(f"untrusted {one_line(source)}: hooks of its packs no longer run, in any project")
+        print_text(f"untrusted {one_line(source)}: hooks of its packs no longer run, in any project")
     return 0
 
 
