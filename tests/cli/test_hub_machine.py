@@ -35,7 +35,7 @@ def test_an_agent_is_connected_once_it_is_guarded(home: Path) -> None:
         "remedy": "tenterhook install claude-code",
     }
     assert hub_machine.not_connected(hub_machine.agents_here()) == [
-        "not yet Claude Code, it is not guarded: tenterhook install claude-code"
+        "not connected yet: Claude Code (it is not guarded): tenterhook install claude-code"
     ]
     assert tenterhook("install", "claude-code", "--no-daemon").returncode == 0
     assert about("claude-code")["connected"] is True

@@ -84,7 +84,7 @@ def test_the_result_says_that_the_guard_of_the_test_was_a_temporary_one(capsys: 
 
 
 def test_the_guard_for_infrastructure_is_mentioned_where_it_is_missing(home: Path) -> None:
-    line = "  not for clouds, clusters, containers and databases: tenterhook add infrastructure\n"
+    line = "  not for clouds, clusters and databases: tenterhook add infrastructure\n"
     assert line in setup("--yes").stdout
     assert line not in setup("--yes", "--guards", "infrastructure").stdout
 

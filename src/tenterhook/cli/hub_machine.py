@@ -51,7 +51,7 @@ def when_it_asks(agent: Agent) -> str:
 def not_connected(agents: Sequence[dict[str, Any]]) -> list[str]:
     """Return a line for each agent that does not ask at the hub: why, and how to connect it."""
     lacking = [each for each in agents if not each["connected"]]
-    return [one_line(f"not yet {each['title']}, {each['why']}: {each['remedy']}") for each in lacking]
+    return [one_line(f"not connected yet: {each['title']} ({each['why']}): {each['remedy']}") for each in lacking]
 
 
 def _about(state: status.AgentState) -> dict[str, Any]:

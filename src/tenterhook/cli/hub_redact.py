@@ -86,4 +86,7 @@ def _print_list(found: list[dict[str, object]], *, as_json: bool) -> None:
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(float(str(each["time"]))))
         counts = (str(each[key]) for key in ("records", "requests", "answers"))
         rows.append((when, one_line(str(each["by"])), *counts))
-    print_table(("when", "by", "records", "requests", "answers"), rows)
+    if rows:
+        print_table(("when", "by", "records", "requests", "answers"), rows)
+    else:
+        print_text("nothing has been redacted yet")

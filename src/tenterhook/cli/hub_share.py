@@ -299,11 +299,11 @@ def _print(hub: OwnHub, address: str | None, checks: list[Check], ways: list[Sha
             "\nA phone can sign in over TLS only. Any of these ways gives the hub such an address. Steps still to do:"
         )
         for way in ways:
-            click.echo(f"\n{click.style(way.title, bold=True)}")
+            print_text(f"\n{click.style(way.title, bold=True)}")
             for check in way.checks:
                 _print_check(check)
             for number, step in enumerate(way.steps, 1):
-                print_text(f"    {number}. {step}")
+                click.echo(f"    {number}. {step}")  # whole: most are commands, to be copied
         return
     from . import qr_code
 

@@ -409,7 +409,7 @@ def _print_result(plan: SetupPlan, outcomes: Sequence[AgentProofs], idle: Sequen
     if "proven" in states:
         print_text("  tested with a temporary guard; your guards are called in the same way")
     if not any(hook.name == _OPT_IN for hook in sources.here().catalog.all_hooks()):
-        print_text(f"  not for clouds, clusters, containers and databases: tenterhook add {_OPT_IN}")
+        print_text(f"  not for clouds, clusters and databases: tenterhook add {_OPT_IN}")
     for change in plan.changes:
         root = sources.here().catalog.root
         for what, remedy in change.agent.switches(change.record["settings"], root):
