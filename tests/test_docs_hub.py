@@ -279,7 +279,7 @@ def test_the_page_has_every_kind_of_webhook() -> None:
     kinds = [quoted(row[0])[0] for row in rows(HUB, "Notifications on a phone") if quoted(row[0])]
     assert kinds == list(webhooks.KINDS)
     assert webhooks._MAX_ATTEMPTS == 4
-    assert "made four times at most" in " ".join(HUB.split())
+    assert "retried up to three times" in " ".join(HUB.split())
 
 
 def test_every_table_is_on_the_page() -> None:
