@@ -75,7 +75,7 @@ def read() -> tuple[list[StoredHook], Problem | None]:
 
 def _unusable(why: str) -> Problem:
     message = f"{why}; the hooks that must block when they fail are unknown: tool calls are refused if a hook is broken"
-    return Problem("fail-closed-unknown", path(), None, None, message, f"rm {path()}; it is written anew")
+    return Problem("fail-closed-unknown", path(), None, None, message, f"rm {path()}; it is then rewritten")
 
 
 def unknown(problem: Problem) -> list[Hook]:

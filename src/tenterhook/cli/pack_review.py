@@ -47,7 +47,7 @@ def _rows(new: LockedPack, old: LockedPack | None, names: set[str], layer: str) 
 def _files(folder: str, digest: str, earlier: str | None) -> Iterator[str]:
     total, now = fingerprints.of_folder(folder)
     if total != digest:  # which is what will be trusted
-        raise HookError(f"{folder} was changed after it was fetched", "try again: it is fetched anew")
+        raise HookError(f"{folder} was changed after it was fetched", "try again: it is fetched again")
     is_known = earlier is not None and os.path.isdir(earlier)
     then = {entry.path: entry for entry in fingerprints.of_folder(earlier or "").entries} if is_known else {}
     for entry in now:
