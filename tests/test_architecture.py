@@ -184,8 +184,13 @@ def agent_names() -> set[str]:
     return {*AGENTS, *FORMATS}
 
 
-# Which formats an agent's settings are, and what `convert` knows of each as a target.
-NAMING_AGENTS = {SOURCE / "events.py", SOURCE / "agents", SOURCE / "authoring" / "convert"}
+# The table of agents' settings and programs; which formats settings are, and what `convert` knows of each as a target.
+NAMING_AGENTS = {
+    SOURCE / "agents",
+    SOURCE / "basics" / "protected_places.py",
+    SOURCE / "events.py",
+    SOURCE / "authoring" / "convert",
+}
 
 
 @pytest.mark.parametrize(
@@ -194,8 +199,15 @@ NAMING_AGENTS = {SOURCE / "events.py", SOURCE / "agents", SOURCE / "authoring" /
     ids=lambda file: str(file.relative_to(SOURCE)),
 )
 def test_only_modules_of_agents_name_an_agent(file: Path) -> None:
-    named = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Constant)]
-    found = {node.lineno: node.value for node in named if node.value in agent_names()}
+    tree, names = [*ast.walk(ast.parse(file.read_text()))], agent_names()
+    found: dict[int, object] = {
+        node.lineno: node.value for node in tree if isinstance(node, ast.Constant) and node.value in names
+    }
+    for node in tree:  # one name in a list of words may be that of another program
+        if isinstance(node, ast.Attribute) and node.attr == "split" and isinstance(node.value, ast.Constant):
+            named = names & {*str(node.value.value).split()}
+            if len(named) > 1:
+                found[node.lineno] = named
     assert not found, "ask the agent's module instead"
 
 
@@ -206,8 +218,8 @@ def test_no_other_program_names_an_agent(file: Path) -> None:
     assert not set(re.findall(r"[\w-]+", file.read_text())) & agent_names()
 
 
-# Modules of agents with the events of Claude Code, and of those that are known from documentation only.
-LIKE_CLAUDE_CODE = ("claude_code", "codex", "qwen", "droid", "goose", "cursor")
+# Modules of agents with the JSON of Claude Code's hooks, and of those that are known from documentation only.
+LIKE_CLAUDE_CODE = ("claude_code", "codex", "gemini", "qwen", "droid", "goose", "cursor")
 
 
 @pytest.mark.parametrize("file", sorted((SOURCE / "agents").glob("*.py")), ids=lambda file: file.stem)
@@ -240,9 +252,9 @@ def test_settings_of_every_agent_are_protected_and_its_tools_known() -> None:
 
 def test_starting_any_agent_without_its_hooks_is_refused() -> None:
     from tenterhook.agents import AGENTS
-    from tenterhook.guards import protect_hooks
+    from tenterhook.basics.protected_places import AGENT_PROGRAMS
 
-    assert {name for agent in AGENTS.values() for name in agent.executables} <= protect_hooks.AGENTS
+    assert {name for agent in AGENTS.values() for name in agent.executables} <= AGENT_PROGRAMS
 
 
 def test_every_problem_code_is_used_and_every_used_code_is_known() -> None:

@@ -1,29 +1,11 @@
-"""Gemini CLI: it is never told to ask, its timeouts are milliseconds, and its settings may have comments."""
+"""Gemini CLI: it is never told to ask, and takes a changed input by a name of its own."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-import pytest
-
-from hosts.homes import HOOKS, prepared
 from hosts.recorded import answer
 from tenterhook import Action, Verdict
-from tenterhook.agents import AGENTS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-
-@pytest.mark.parametrize("name", ["gemini", "qwen"])
-def test_gemini_and_qwen_keep_hooks_beside_comments(name: str, home: Path) -> None:
-    before = '{"hooks": %s, // mine\n "ui": {"theme": "http://x"}, "security": {"auth": {"apiKey": "sk-real"}}}'
-    after = prepared(home, name, before % json.dumps(HOOKS))
-    assert after["hooks"] == HOOKS
-    assert after["ui"] == {"theme": "http://x"}
-    assert list(after["security"]["auth"]) == ["selectedType"]
 
 
 def test_a_question_is_a_refusal_for_its_own_would_hang_a_headless_run() -> None:
@@ -36,28 +18,3 @@ def test_a_changed_input_has_its_own_name() -> None:
     said = answer("gemini/BeforeTool", Verdict("", modified_input={"command": "ls"}))
     told = {"hookEventName": "BeforeTool", "tool_input": {"command": "ls"}}
     assert json.loads(said.stdout) == {"hookSpecificOutput": told}
-
-
-def test_an_entry_has_milliseconds() -> None:
-    assert AGENTS["gemini"].entry("BeforeTool", "line", 5)["hooks"][0]["timeout"] == 5000
-
-
-@pytest.mark.parametrize(
-    ("switches", "said"),
-    [
-        ({}, None),
-        ({"enabled": True, "disabled": ["another"]}, None),
-        ({"enabled": False}, "hooksConfig.enabled"),
-        ({"disabled": [3, "python -I -S /x/tenterhook/bridge.py --host gemini --event BeforeTool"]}, "names our line"),
-        ("nonsense", None),
-    ],
-)
-def test_its_settings_switch_all_hooks_off_or_ours_by_name(
-    home: Path, project: Path, switches: object, said: str | None
-) -> None:
-    (home / ".gemini").mkdir()
-    (home / ".gemini" / "settings.json").write_text(json.dumps({"hooksConfig": switches}))
-    agent = AGENTS["gemini"]
-    found = [what for what, _ in agent.switches(agent.settings(), str(project))]
-    assert len(found) == (said is not None)
-    assert said is None or said in found[0]

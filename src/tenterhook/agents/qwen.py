@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from . import claude_json, codec, gemini, protocol
+from . import claude_json, codec, gemini_settings, protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _OTHERS = (
 )
 
 
-class Qwen(gemini.GeminiLike):
+class Qwen(gemini_settings.GeminiLike):
     name = "qwen"
     title = "Qwen Code"
 

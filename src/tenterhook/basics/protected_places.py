@@ -109,6 +109,13 @@ MOVED = {
     "OPENCODE_DISABLE_PROJECT_CONFIG": (),
     "OPENCODE_PURE": (),
 }
+# The programs of all agents.
+AGENT_PROGRAMS = frozenset(
+    (
+        *("claude", "cline", "codex", "copilot", "cursor", "cursor-agent", "droid", "gemini", "goose", "hermes"),
+        *("kimi", "kimi-cli", "kimi-code", "opencode", "openhands", "pi", "qwen", "vibe"),
+    )
+)
 
 
 # All of our commands, by how they are treated below a guarded agent. Refused with any options:

@@ -6,7 +6,7 @@ import os
 
 from ..basics import lazy_re as re
 from ..basics import protected_places
-from ..basics.protected_places import MOVED, PROTECTED, SECRETS
+from ..basics.protected_places import AGENT_PROGRAMS, MOVED, PROTECTED, SECRETS
 from ..shell import programs, reader
 from ..shell.effects import effects, of_words
 from ..shell.programs import Find, program
@@ -92,12 +92,7 @@ _REPLACING = (
     r"uninstall|remove|rm|purge|autoremove|reinstall|upgrade|inject|--force-reinstall|--force|-U|--upgrade|-R|-Rs?n?|"
     r"--target|-t|--ignore-installed|-I|--reinstall|--editable|-e"
 )
-# The programs of all agents, which are defined in a higher layer; tests/test_architecture.py compares them.
-AGENTS = frozenset(
-    "claude cline codex copilot cursor cursor-agent droid gemini goose hermes kimi kimi-cli kimi-code opencode "
-    "openhands pi qwen vibe".split()
-)
-_AGENTS = rf"(?<![\w./-])(?:{'|'.join(sorted(AGENTS))})(?![\w./-])"
+_AGENTS = rf"(?<![\w./-])(?:{'|'.join(sorted(AGENT_PROGRAMS))})(?![\w./-])"
 MOVING = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", *MOVED)
 # Modes of a directory with which no other account can write to it, and the owner can use it.
 _HARMLESS_MODE = r"0?[57][0145][0145]|(?:(?:u\+[rwxXs]+|[go]+-[rwxXs]+|[ago]*\+[rxX]+|[go]+=[rxX]*),?)+"
@@ -344,8 +339,8 @@ class _Check:
             moved = {word.partition("=")[0] for word in words if "=" in word or name == "setenv"} & {*MOVED}
             name = "export"
         runs = programs.nested_commands(words, command.stdin)  # these are checked separately
-        starts_agent = name in AGENTS or (moved and runs and re.search(_AGENTS, " ".join(words)))
-        if (moved and (starts_agent or name == "export")) or (name in AGENTS and _is_without_hooks(words)):
+        starts_agent = name in AGENT_PROGRAMS or (moved and runs and re.search(_AGENTS, " ".join(words)))
+        if (moved and (starts_agent or name == "export")) or (name in AGENT_PROGRAMS and _is_without_hooks(words)):
             yield "weaken", "it starts an agent without your hooks"
         selected = line if UNKNOWN in "".join(words) else " ".join(words)
         if name in STOPPERS and ("tenterhook" in selected or any(map(_is_part_of_our_name, words[1:MOST_STRINGS]))):
