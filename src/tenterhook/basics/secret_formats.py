@@ -50,6 +50,10 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("replicate token", "r8_", r"r8_[A-Za-z0-9]{30,}+"),
     ("hugging face token", "hf_", r"hf_[A-Za-z0-9]{34}(?![A-Za-z0-9_])"),
     ("nvidia key", "nvapi-", r"nvapi-[\w-]{40,}+"),
+    ("pinecone key", "pcsk_", r"pcsk_\w{40,}+"),
+    ("fireworks key", "fw_", r"fw_(?=[A-Za-z]{0,21}+\d)[A-Za-z0-9]{22,}+"),
+    ("jina key", "jina_", r"jina_[A-Za-z0-9]{40,}+"),
+    ("cerebras key", "csk-", r"csk-[a-z0-9]{40,}+"),
     ("tavily key", "tvly-", r"tvly-[A-Za-z0-9-]{20,}+"),
     ("e2b key", "e2b_", r"e2b_[a-f0-9]{32,}+"),
     ("npm token", "npm_", r"npm_[A-Za-z0-9]{30,}+"),
@@ -76,6 +80,8 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("square token", "sq0", r"sq0[a-z]{3}-[\w-]{20,}+"),
     ("square token", "EAAA", r"EAAA[\w-]{55,}+"),
     ("facebook token", "EAAC EAAM EAAG EAAB", r"EAA[A-Z][A-Za-z0-9]{90,}+"),
+    ("twitter token", "AAAAAAAAAAAAAAAAAAAAA", r"A(?<!AA)A{20,24}+[A-Za-z0-9]{0,60}+%[A-Za-z0-9%]{20,}+"),
+    ("plaid token", "access-production- access-sandbox-", r"access-(?:production|sandbox)-[a-f0-9]{8}-[a-f0-9-]{27}"),
     ("paypal token", "access_token$", r"access_token\$(?:production|sandbox)\$[\w$]{30,}+"),
     ("razorpay key", "rzp_", r"rzp_(?:live|test)_[A-Za-z0-9]{14,}+"),
     ("flutterwave key", "FLWSECK", r"FLWSECK(?:_TEST)?-[A-Za-z0-9-]{12,}+"),
@@ -89,16 +95,18 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("dropbox token", "sl.A sl.B sl.C sl.u.", r"sl\.(?:u\.)?[\w-]{100,}+"),
     ("postman key", "PMAK-", r"PMAK-[a-f0-9]{24}-[a-f0-9]{34}"),
     ("readme key", "rdme_", r"rdme_[a-z0-9]{60,}+"),
+    ("hubspot token", "pat-na1- pat-na2- pat-eu1-", r"pat-[a-z]{2}\d-[a-f0-9]{8}-[a-f0-9-]{27}"),
+    ("intercom token", "dG9rO", r"dG9rO[A-Za-z0-9+/]{40,}+={0,2}"),
     ("typeform token", "tfp_", r"tfp_[\w.=-]{40,}+"),
     ("contentful token", "CFPAT-", r"CFPAT-[\w-]{40,}+"),
     ("databricks token", "dapi", r"dapi[a-f0-9]{32}(?:-\d)?(?![A-Za-z0-9])"),
     ("snowflake token", "ver:1-hint:", r"ver:1-hint:[\w:+/=-]{30,}+"),
     ("vault token", "hvs. hvb. hvr.", r"hv[sbr]\.[\w-]{20,}+"),
-    ("terraform token", ".atlasv1.", r"\.atlasv1\.[\w=-]{50,}+"),
     ("pulumi token", "pul-", r"pul-[a-f0-9]{40}(?![A-Za-z0-9])"),
     ("doppler token", "dp.pt. dp.st. dp.ct. dp.sa.", r"dp\.(?:pt|st|ct|sa)\.[\w.-]{40,}+"),
     ("1password token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9+/]{100,}+={0,3}"),
     ("1password key", "A3-", r"A3-[A-Z0-9]{6}-[A-Z0-9]{6}-?[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}"),
+    ("bitcoin key", "xprv", r"xprv[A-Za-z0-9]{100,}+"),
     ("age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[A-Z0-9]{40,}+"),
     ("new relic key", "NRAK- NRII- NRJS-", r"NR(?:AK|II|JS)-[A-Za-z0-9_-]{19,}+"),
     ("grafana token", "glsa_", r"glsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}"),
@@ -119,6 +127,7 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("alibaba key", "LTAI", r"LTAI[A-Za-z0-9]{17,21}(?![A-Za-z0-9])"),
     ("yandex key", "AQVN", r"AQVN[\w-]{35,}+"),
     ("jwt", "eyJ", r"eyJ(?<![\w-]eyJ)[\w-]{8,}+\.[\w-]{8,}+\.[\w-]*+(?:\.[\w-]++\.[\w-]++)?"),
+    ("credentials", "eyJhdXRocy", r"eyJhdXRocy[A-Za-z0-9+/]{20,}+={0,2}"),  # of Docker, in base64
     ("jwt", "ZXlKaGJHY2lPaU", r"ZXlKaGJHY2lPaU[A-Za-z0-9+/]{30,}+={0,2}"),  # in base64
     (
         "private key",  # in base64: `-----BEGIN`, then `PRIVATE KEY`, `RSA PRIVATE KEY` and so on
@@ -155,10 +164,24 @@ SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("azure key", ("q~",), r"(?-i:Q~(?<=[\w~.]{3}\dQ~)[\w~.-]{31,34}(?![\w~.-]))"),
     ("twilio key", ("twilio",), r"(?-i:SK[0-9a-f]{32}(?![A-Za-z0-9]))"),
     ("mailgun key", ("mailgun",), r"key-[0-9a-f]{32}(?![a-z0-9])"),
+    ("airtable token", ("airtable",), r"(?-i:pat[A-Za-z0-9]{14}\.[a-f0-9]{64})"),
+    ("elevenlabs key", ("elevenlabs",), r"sk_[0-9a-f]{48}(?![a-z0-9])"),
+    ("launchdarkly key", ("launchdarkly",), r"(?:sdk|api|mob)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
+    ("resend key", ("resend",), r"(?-i:re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}+)"),
+    ("terraform token", (".atlasv1.",), r"(?-i:\.atlasv1\.(?<=\w{4}\.atlasv1\.)[\w=-]{50,}+)"),
+    ("vault token", ("vault",), r"(?-i:s\.(?<![\w.-]s\.)(?=[A-Za-z]{0,23}+\d)[A-Za-z0-9]{24}(?![\w.]))"),
+    ("voyage key", ("voyage",), r"(?-i:pa-[\w-]{43}(?![\w-]))"),
     ("okta token", ("ssws ",), r"ssws[ \t]++([\w-]{30,}+)"),
     # user:password@host; the password ends at the last @ before the path
     ("url password", ("://",), r"://[^\s/:@'\"]{0,200}+:([^\s/?#'\"]{1,300})@"),
     ("url password", ("://",), r"://(?=[a-z_-]{0,60}+\d)([a-z0-9_-]{20,}+)@"),
+    ("github token", (":x-oauth-basic@",), r"://([a-z0-9_-]{20,}+):x-oauth-basic@"),
+    ("password", ("auth=(",), r"auth=\([ \t]*+[\"'][^\"'\n]{0,80}+[\"'][ \t]*+,[ \t]*+[\"']([^\"'\n]{3,}+)[\"']"),
+    (
+        "basic auth",
+        ("basic_auth", "basic-auth", "basicauth"),
+        r"basic[_-]?auth[\"']?\]?[ \t]*+[:=][ \t]*+[\"']?[\w.@-]{1,60}+:(?!//)([^\s\"',;]{4,}+)",
+    ),
     ("basic auth", ("basic ",), r"basic[ \t]++(?=[a-z+/]{0,60}+[\d=])([a-z0-9+/]{8,}+={0,2})(?![\w-])"),
     ("bearer token", ("bearer ",), r"bearer[ \t]++(?=[a-z._~+/=-]{0,60}+\d)([a-z0-9._~+/=-]{16,}+)"),
     ("token", ("token ",), r"token[ \t]++(?=[a-z._~+/=-]{0,60}+\d)([a-z0-9._~+/=-]{20,}+)"),
@@ -186,6 +209,18 @@ SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
         ("identified ",),
         r"identified[ \t]++(?:with[ \t]++\S{1,60}+[ \t]++)?by[ \t]++(?:password[ \t]++)?(?:\"([^\"\n]++)|'([^'\n]++))",
     ),
+    (
+        "password",  # the default of a variable of Terraform
+        ('variable "&default',),
+        r"variable \"(?=[^\"\n]{0,80}?(?:passw|secret|token|_key))[^\"\n]{1,80}+\"\s{0,9}+\{"
+        r"(?:(?!default\b)[^{}\"]|\"[^\"\n]{0,200}+\"){0,300}+default\s{0,9}+=\s{0,9}+\"([^\"\n]{3,200}+)\"",
+    ),
+    (
+        "seed phrase",
+        ("mnemonic", "seed phrase", "seed_phrase", "recovery phrase", "recovery_phrase"),
+        r"(?:mnemonic|(?:seed|recovery)[ _]phrase)[a-z _-]{0,20}+[\"']?[ \t]*+[:=][ \t]*+[\"']?"
+        r"((?:[a-z]{3,8} ){11,23}[a-z]{3,8})\b",
+    ),
     ("password", ("auth plain ", "auth login "), r"auth (?:plain|login) ([a-z0-9+/]{8,}+={0,2})"),  # SMTP
     ("password", ("net use&/user:",), r"/user:[^\s]{1,80}+[ \t]++([^\s/][^\s]*+)"),
     ("password", ("pass:",), r"-pass(?:in|out)?[ \t]++pass:([^\s\"'|;&]++)"),  # openssl
@@ -208,7 +243,12 @@ SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
 # Kind, programs, options, and an expression for what is between option and secret, in lower case; `~` is a blank.
 OPTIONS: tuple[tuple[str, str, str, str], ...] = (
     # in `mysql -p x`, x is a database; but people also write passwords there, which do not look like a name
-    ("password", "mysql mariadb", "-p", r"(?:[ \t]++(?=[a-z_]{0,60}+[^a-z_\s|;&-]))?+(?!\d{1,5}(?!\S))"),
+    (
+        "password",
+        "mysql mariadb mysqldump mysqladmin mysqlimport mariadb-dump mariadb-admin",
+        "-p",
+        r"(?:[ \t]++(?=[a-z_]{0,60}+[^a-z_\s|;&-]))?+(?!\d{1,5}(?!\S))",
+    ),
     ("password", "sshpass twine", "-p", r"[ \t=]*+"),
     ("password", "login mongo", "-p", r"[ \t]++"),
     ("password", "plink pscp", "-pw", r"[ \t]++"),
