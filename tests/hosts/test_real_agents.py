@@ -273,6 +273,19 @@ def test_a_child_that_holds_the_pipe_delays_no_block(name: str, guarded: Guarded
 
 
 @EVERY
+def test_a_hook_is_ended_at_its_timeout_and_then_refuses_only_if_it_fails_closed(name: str, guarded: Guarded) -> None:
+    # a run that waits for one of them is one that hangs
+    for hook, more in (("open", {}), ("closed", {"metadata": {"on_failure": "block"}})):
+        matcher = {"tool": "Shell", "pattern": f"under-{hook}"}
+        guarded.hook(hook, "sleep 900; echo too late >&2; exit 2", timeout=1000, matcher=matcher, **more)
+    guarded.install()
+    came = guarded.calls(guarded.touch("under-open"), guarded.touch("under-closed"))
+    assert guarded.left("under-open"), shown(came)
+    assert not guarded.left("under-closed"), shown(came)
+    assert results_with(came, "no end within 1 s"), shown(came)
+
+
+@EVERY
 def test_doctor_finds_by_trying_that_a_guard_holds_in_every_mode(name: str, guarded: Guarded) -> None:
     guarded.guard()
     guarded.install()
