@@ -14,6 +14,12 @@ ENVIRONMENT = {"HOME": "/home/dev", "PATH": "/usr/bin:/bin"}
 # By class: lines that are asked about, or refused where it says so.
 STOPPED = {
     "cloud": """
+        aws ec2 reboot-instances --instance-ids i-0a1
+        aws secretsmanager update-secret --secret-id shop --secret-string x
+        aws ssm put-parameter --name /shop/key --value x --overwrite
+        heroku ps:scale worker=0 --app shop
+        heroku maintenance:on --app shop
+        ansible web -b -m systemd -a 'name=nginx state=stopped'
         aws ec2 terminate-instances --instance-ids i-0abc
         aws rds reboot-db-instance --db-instance-identifier main --force-failover
         aws rds stop-db-instance --db-instance-identifier main
@@ -134,6 +140,7 @@ STOPPED = {
         cloud-nuke aws --force
     """,
     "cluster": """
+        vault operator generate-root -init -otp=abc
         kubectl delete deployment web
         kubectl -n prod delete pod --all
         kubectl --context prod delete -f k8s/
@@ -196,6 +203,10 @@ STOPPED = {
         apptainer delete library://me/default/image:1
     """,
     "database": """
+        sqitch revert --target db:pg:shop
+        neo4j-admin database load shop --overwrite-destination=true --from-path=/dumps
+        elasticsearch-node detach-cluster
+        psql shop -c 'alter table orders disable trigger all'
         psql -c 'DROP TABLE users'
         psql -h db -U app prod -c "truncate orders cascade"
         psql -d shop -c 'delete from carts;'
@@ -282,6 +293,7 @@ STOPPED = {
         rake db:migrate VERSION=0
     """,
     "queue": """
+        gcloud pubsub subscriptions seek mails --time=2024-05-01T00:00:00Z
         kafka-topics --bootstrap-server k:9092 --delete --topic orders
         kafka-topics.sh --zookeeper z --topic orders --delete
         kafka-consumer-groups.sh --bootstrap-server k:9092 --delete --group g
@@ -302,6 +314,12 @@ STOPPED = {
         rq empty default
     """,
     "service": """
+        kong config db_import empty.yaml
+        buildkite-agent stop --force
+        hf repo delete me/model
+        kaggle kernels delete me/notebook -y
+        npx convex env remove KEY
+        curl -X POST https://api.flags.example/v2/flags/new-page/kill
         gh repo delete me/site --yes
         gh release delete v1.0
         gh secret delete TOKEN
@@ -415,6 +433,17 @@ STOPPED = {
     """,
 }
 PASSED = """
+    aws ssm put-parameter --name /shop/new --value x --type String
+    heroku ps:scale worker=2 --app shop
+    ansible web -b -m systemd -a 'name=nginx state=restarted'
+    sqitch status db:pg:shop
+    neo4j-admin database dump shop --to-path=/dumps
+    gcloud pubsub subscriptions list
+    kong config parse kong.yaml
+    huggingface-cli delete-cache
+    hf download me/model
+    kaggle datasets list
+    psql shop -c 'alter table orders enable trigger all'
     aws s3 ls s3://photos/delete/
     aws s3 cp remove-me.txt s3://photos/
     aws s3 rm s3://photos/2024 --recursive --dryrun

@@ -655,8 +655,9 @@ def _git(command: ShellCommand, places: ProjectPlaces) -> Found:
         rule, why = "discard-work", "files that git does not track are deleted"
     if rule == "discard-work" and places.is_temporary(directory):
         return
-    if rule and rest[0] == "clean" and directory == places.home:
-        yield "delete-system", DENY, "it deletes files all over the home directory"
+    place = places.hit(directory) if rule and rest[0] == "clean" else None
+    if place and place.rule == "delete-system":
+        yield "delete-system", DENY, f"it deletes files all over {place.what}"
     elif rule:
         yield rule, ASK, why
 

@@ -52,7 +52,7 @@ LONGEST = 20_000  # characters of SQL, or of an argument
 _DEPTH = 6  # words that may be subcommands
 
 _STATEMENT = (
-    r"(?is)(?:drop|truncate|purge\s+binary|reset\s+master|detach\s+database)\b|alter\s+\w+\s+\S+\s+(?:drop|delete)\b"
+    r"(?is)(?:drop|truncate|purge\s+binary|reset\s+master|detach\s+database)\b|alter\s+\w+\s+\S+\s+(?:drop|delete|disable)\b"
     r"|delete\s+from\s+\S+(?:\s+(?:using|limit|order)\b(?!.*\bwhere\b).*|\s+where\s+(?:true|1\b|'?1'?\s*=\s*'?1).*)?$"
     r"|update\s+\S+\s+set\b(?!.*\bwhere\b)|with\b.*\bdelete\s+from\b(?!.*\bwhere\b)|revoke\b|grant\s+all\b|alter\s+(?:user|role|login)\b.*\b(?:password|superuser|identified)\b|db2\s+drop\b|flush(?:all|db)\b|(?:optional\s+)?match\b.*\bdelete\b"
 )
@@ -63,8 +63,8 @@ _SHELL_CODE = (
 _SPECIAL = {
     "delete": r"(?s)(?:-\w*X|--(?:request|method)=|(?i:-method:))?(?i:delete)"
     r"|.*(?:\bmutation\b.*(?:\b(?:delete|remove)[A-Z_]|[a-z](?:Delete|Remove|Destroy)\s*\()|\"Action\"\s*:\s*\"DELETE\"|DeleteRequest|/_delete_by_query|/_close\b|/doDelete|/delete-batch\b|/documents/delete\b|delete_series|purge_everything).*",
-    "endpoint": r"(?i)(?:--url=)?https?://[^?#]*[/.](?:delete|destroy|purge|terminate)(?:[?#].*)?",
-    "absent": r"(?s).*(?:state=absent|\brm\s+-\w*r|\bmkfs|\bdd\s+if=|\bshutdown\b|\breboot\b).*",
+    "endpoint": r"(?i)(?:--url=)?https?://[^?#]*[/.](?:delete|destroy|purge|terminate|kill)(?:[?#].*)?",
+    "absent": r"(?s).*(?:state=(?:absent|stopped)|\brm\s+-\w*r|\bmkfs|\bdd\s+if=|\bshutdown\b|\breboot\b).*",
     "noexecute": r"(?s).*:NoExecute",
     "stopped": r"(?s).*\breplicas\"?\s*:\s*0\b.*",
     "finalizers": r"(?s).*finalizers\"?\s*:\s*(?:null|\[\s*\]).*",

@@ -72,10 +72,11 @@ ROWS = (
      "* put-bucket-versioning ~status=suspended|lambda update-function-code|"
      "lambda add-permission|* modify-*-attribute --attribute-type=launchPermission|* modify-snapshot-attribute|"
      "* modify-image-attribute|* modify-instance-attribute --no-disable-api-termination|s3 mv --recursive"
-     "|* modify-db-* --publicly-accessible|* failover-*|* reboot-* --force-failover|* leave-*|"
+     "|* modify-db-* --publicly-accessible|* failover-*|* reboot-*|* leave-*|"
      "lambda put-function-concurrency --reserved-concurrent-executions=0"
      "|autoscaling set-desired-capacity --desired-capacity=0|"
      "autoscaling update-auto-scaling-group --max-size=0|s3 cp --acl=public-read|s3 sync --acl=public-read|"
+     "secretsmanager update-secret|secretsmanager put-secret-value|ssm put-parameter --overwrite|"
      "ssm send-command|* replace-*|* suspend-*|* update-* --no-deletion-protection*"
      "|* modify-* --no-deletion-protection*|"
      "ecs update-service --desired-count=0|* modify-* --skip-final-snapshot|* admin-delete-*", ASK, "cloud"),
@@ -87,6 +88,7 @@ ROWS = (
      "* add-iam-policy-binding|* * add-iam-policy-binding|* remove-iam-policy-binding|"
      "* * remove-iam-policy-binding|* set-iam-policy|iam service-accounts keys create|"
      "iam service-accounts create|iam roles create|iam roles update|iam * delete|iam * * delete", ASK, "iam"),
+    ("gcloud", "pubsub subscriptions seek", ASK, "queue"),
     ("gcloud", "spanner databases execute-sql <sql>|alloydb * <sql>|sql * <sql>", ASK, "database"),
     ("gcloud",
      "compute firewall-rules create|compute firewall-rules update|compute instances stop|compute instances reset|"
@@ -113,6 +115,7 @@ ROWS = (
     ("pulumi", "config|plugin|policy|logout|about", PASS, "cloud"),
     ("vagrant", "plugin|box|global-status", PASS, "cloud"),
     ("heroku", "plugins:*|auth:*|logout|autocomplete", PASS, "cloud"),
+    ("heroku", "ps:scale <zero>|maintenance:on", ASK, "cloud"),
     ("heroku", "pg:psql <sql>|pg:reset|pg:backups:restore|pg:killall|redis:cli <stdin>", ASK, "database"),
     ("vercel netlify wrangler railway firebase supabase flyctl fly",
      "logout|login|link|unlink|telemetry|whoami|types", PASS, "cloud"),
@@ -192,7 +195,7 @@ ROWS = (
     ("k3s-uninstall.sh k3s-agent-uninstall.sh rke2-uninstall.sh", "", ASK, "cluster"),
     ("vault bao", "audit disable", DENY, "audit"),
     ("vault bao",
-     "operator seal|operator step-down|operator rekey|operator raft remove-peer|token revoke|"
+     "operator seal|operator generate-root|operator step-down|operator rekey|operator raft remove-peer|token revoke|"
      "lease revoke|**", ASK, "cluster"),
     ("consul", "force-leave|leave|snapshot restore|kv delete|acl * delete|**", ASK, "cluster"),
     ("nomad", "job stop|stop|system gc|alloc stop|**", ASK, "cluster"),
@@ -264,6 +267,9 @@ ROWS = (
     ("dotnet dotnet-ef", "ef database drop|database drop|ef database update 0|database update 0", ASK, "database"),
     ("flyway", "clean|~clean", ASK, "database"),
     ("liquibase", "~dropall|~drop-all|rollback *", ASK, "database"),
+    ("sqitch", "revert !--to*", ASK, "database"),
+    ("neo4j-admin", "database load --overwrite-destination*|**", ASK, "database"),
+    ("elasticsearch-node opensearch-node", "unsafe-bootstrap|detach-cluster|repurpose|remove-*", ASK, "database"),
     ("sqlx diesel dbmate", "database drop|database reset|drop", ASK, "database"),
     ("migrate goose", "~drop|~reset|down -all|down --all|down-to 0|* * down-to 0", ASK, "database"),
     ("wp",
@@ -273,6 +279,8 @@ ROWS = (
      "~sql-drop|~sql:drop|~site-install|~entity:delete|~sql-query <sql>|~sqlq <sql>|"
      "~sql:query <sql>", ASK, "database"),
     ("nc ncat netcat telnet socat", "<stdin>", ASK, "database"),
+    ("hf huggingface-cli", "cache|delete-cache|logout", PASS, "service"),
+    ("hf huggingface-cli kaggle convex", "**", ASK, "service"),
     ("airflow prefect dagster mlflow", "**|gc", ASK, "database"),
     # queues
     ("kafka-topics kafka-topics.sh kafka-acls kafka-acls.sh kafka-configs kafka-configs.sh "
@@ -291,7 +299,7 @@ ROWS = (
     ("gh glab", "api <delete>|api <protection> --method*|api <protection> -X|pr merge --admin|repo archive"
      "|project archive|repo sync --force|run cancel --all|pr close --delete-branch", ASK, "service"),
     ("gh glab tea bb hub", "**", ASK, "service"),
-    ("gitlab-runner", "unregister", ASK, "service"),
+    ("gitlab-runner buildkite-agent", "unregister|stop", ASK, "service"),
     ("gitlab-rails rails", "runner <destroy>", ASK, "service"),
     ("curl curlie wget http https xh xhs", "<sql>", ASK, "database"),
     ("curl curlie wget http https xh xhs invoke-restmethod invoke-webrequest irm iwr hurl",
@@ -309,8 +317,8 @@ ROWS = (
      "**|* archive|silence expire|silence add", ASK, "service"),
     ("op doppler infisical bws chamber teller lastpass lpass bw akeyless conjur phase dotenv-vault",
      "**|rm *|user suspend", ASK, "service"),
-    ("deck", "sync|gateway sync|**", ASK, "service"),
-    ("apigeecli kong tyk krakend apisix ngrok zerotier-cli auth0 okta fga ory clerk workos stytch "
+    ("deck kong", "sync|gateway sync|config db_import|**", ASK, "service"),
+    ("apigeecli tyk krakend apisix ngrok zerotier-cli auth0 okta fga ory clerk workos stytch "
      "descope fusionauth",
      "**", ASK, "service"),
     ("tailscale headscale netbird", "logout|down|**", ASK, "service"),

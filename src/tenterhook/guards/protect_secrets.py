@@ -71,6 +71,7 @@ _SERVING = ("serve", "http-server", "live-server")
 _ARCHIVERS = ("tar", "bsdtar", "zip", "cpio", "7z", "rar")
 _LOGS_IN = r"(?i)[\w-]*(?:auth|token|key|cookie|password|secret)[\w-]*\s*[:=]|[^:\s]*:?\S*$"  # a header, or user:…
 _COPYING = frozenset("cp install ln ditto copy copy-item rsync scp".split())  # they write to the last operand
+_SENT_FILE = r"(?:--(?:post|body|upload)-file=|.*@)"  # the path follows
 _TO_OTHERS = r"[\w.@-]+:(?!\\)|\w+://"  # host:path, or a URL
 _HERE = r"(?:\w+://)?(?:[^/@]*@)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)(?=[:/]|$)"
 _SENDING = {  # the subcommands that send, of programs with many
@@ -326,7 +327,10 @@ class _Check:
         )
 
     def _is_wide(self, paths: Iterator[str]) -> bool:
-        return any(path in ("/", "/home", "/Users", "/root", "/etc", "/var", "/opt", self._home) for path in paths)
+        return any(
+            path in ("/", "/home", "/Users", "/root", "/etc", "/var", "/opt", self._home, self._home + "/.config")
+            for path in paths
+        )
 
     def _takes_passwords(self, command: ShellCommand) -> bool:
         """Whether a command is a program that collects passwords, or shows a dialog that asks for one."""
@@ -340,7 +344,8 @@ class _Check:
     def _reads_private(self, command: ShellCommand) -> bool:
         """Whether a command archives or sends a whole home, or lists of accounts."""
         for word in command.words[1:MOST]:
-            path = self._path(command, word.rpartition("@")[2]) if word[:1] != "-" and len(word) < 1000 else ""
+            sent = re.sub(_SENT_FILE, "", word) if len(word) < 1000 else "-"
+            path = self._path(command, sent) if sent[:1] != "-" else ""
             if path and (re.fullmatch(_PRIVATE, path) or re.fullmatch(re.escape(self._home) + _OF_HOME, path)):
                 return True
         return False
