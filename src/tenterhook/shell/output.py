@@ -104,11 +104,9 @@ def printed(walk: Walk, name: str, words: list[str], state: ShellState, text: st
             return ""
         case "python" if "-m base64 -d" in " ".join(rest):
             return DECODED
-        case "scp" if ":" in first.partition("/")[0] and len(operands) == 2:
-            target = operands[1] + (
-                "/" + first.rpartition("/")[2].rpartition(":")[2] if operands[1][-1:] in ("/", ".", "~") else ""
-            )
-            state.files[walk.path(target, state)] = NETWORK
+        case "scp" | "rsync" if any(":" in word.partition("/")[0] for word in operands[-2:-1]):
+            inside = f"{operands[-1]}/{operands[-2].rpartition('/')[2].rpartition(':')[2]}"  # if it is a directory
+            state.files.update((walk.path(target, state), NETWORK) for target in (operands[-1], inside))
             return ""
         case "docker" | "podman" if any(word.startswith(("-f", "--filter")) for word in rest):
             return "some" + UNKNOWN

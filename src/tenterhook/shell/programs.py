@@ -847,6 +847,8 @@ def _go(words: list[str], stdin: str | None) -> list[NestedCommand]:
 
 
 def _crontab(words: list[str], stdin: str | None) -> list[NestedCommand]:
+    if (stdin or "")[:1] in (NETWORK, DECODED):
+        return [NestedCommand("shell", stdin)]
     found = _escapes([], stdin, r"\s*+(?:@\w++|(?:[\w*,/?-]++\s++){5})\s*+(.+)")
     return [each._replace(directory="~") for each in found]
 
