@@ -49,6 +49,8 @@ ASKED = """
     mkdir ~/new-project
     cd .. && rm -rf sibling
     git -C ../sibling commit -am x
+    git -C ../sibling commit -m "do not add -n"
+    git -C ../sibling stash
     cd ../sibling && git reset --hard
     git clone https://example.com/x.git ../x
     git worktree add ../wt
@@ -108,6 +110,9 @@ PASSED = """
     git clone https://example.com/x.git vendor/x
     git clone https://example.com/x.git
     git -C ../sibling log
+    git -C ../sibling clean -ndx
+    git -C ../sibling stash list
+    git -C ../sibling apply --check a.patch
     cd ../sibling && git status
     rsync -a host:/x ./x
     scp a host:/etc/x

@@ -54,6 +54,9 @@ _CHANGING_GIT = frozenset(
     "add am apply checkout cherry-pick clean commit gc merge mv pull rebase reset restore revert rm stash "
     "switch".split()
 )
+_SHOWING_GIT = (
+    r"(?:add|clean|mv|rm) (?:.* )?(?:-\w*n\w*|--dry-run)(?: |$)|stash (?:list|show)\b|apply (?:.* )?--(?:check|stat)\b"
+)
 _CHANGING_TOOL = (
     r"(?i)write|create|edit|replace|patch|delete|remove|move|rename|mkdir|insert|append|save|put_|copy|notebook|update"
 )
@@ -168,7 +171,7 @@ def _more_effects(command: ShellCommand) -> Iterator[PathEffect]:
         if operands[:1] in (["clone"], ["init"]) or operands[:2] == ["worktree", "add"]:
             paths = operands[2:3] if operands[0] != "init" else operands[1:2]
             yield from (PathEffect("write", os.path.join(where, path)) for path in paths)
-        elif operands[:1] and operands[0] in _CHANGING_GIT:
+        elif operands[:1] and operands[0] in _CHANGING_GIT and not _only_shows(command.words, operands[0]):
             yield PathEffect("write", value_of(options, "--work-tree") or where)
     elif command.name == "find":  # the tests may select anything below
         find = Find(command.words)
@@ -179,3 +182,8 @@ def _more_effects(command: ShellCommand) -> Iterator[PathEffect]:
     elif command.name in _CMDLETS and "\\" in command.shown:
         words = [word.strip("'\"") for word in command.shown.split()[1:]]
         yield from (PathEffect("write", word) for word in words if re.match(r"[A-Za-z]:\\", word))
+
+
+def _only_shows(words: list[str], subcommand: str) -> bool:
+    """Whether a subcommand of git only shows what it would do, or what there is: `clean -n`, `stash list`."""
+    return re.match(_SHOWING_GIT, " ".join(words[words.index(subcommand) :])) is not None
