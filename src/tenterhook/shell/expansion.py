@@ -444,7 +444,9 @@ def _item(items: list[str], index: str) -> tuple[str, ...]:
     number = small_number(index)
     if number is None:
         return tuple(items[:MOST_VALUES]) or (UNKNOWN,)
-    return (items[number] if -len(items) <= number < len(items) else "",)
+    if -len(items) <= number < len(items):
+        return (items[number],)
+    return (UNKNOWN if UNKNOWN in items else "",)
 
 
 def _is_list_alone(word: Word) -> bool:

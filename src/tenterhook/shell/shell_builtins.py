@@ -63,15 +63,15 @@ def _change(walk: Walk, words: list[str], state: ShellState, stdin: str | None, 
 
 
 def _read(walk: Walk, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int) -> str:
-    _, at = programs.split_options(words, "adinNptu")
+    options, at = programs.split_options(words, "adinNptu")
     names = words[at:] or ["REPLY"]
     walk.budget.spend_on(len(stdin or ""))
     lines = some_values([line for line in (stdin or "").replace("\0", "\n").split("\n", 4 * MOST_VALUES) if line])
     for number, name in enumerate(names):
         split = [line.split(None, len(names) - 1)[number : number + 1] if len(names) > 1 else [line] for line in lines]
         state.variables[name] = tuple("".join(each) for each in split) or (UNKNOWN,)
-    if "-a" in words:
-        state.lists[names[0]] = (stdin or UNKNOWN).split()
+    for name in programs.values(options, "-a"):
+        state.lists[name] = (stdin or UNKNOWN).split()
     return ""
 
 
