@@ -21,6 +21,7 @@ from support import (
 )
 from tenterhook import Engine, Event, Outcome, Verdict
 from tenterhook.formats import folder
+from tenterhook.model import Failure
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -551,4 +552,14 @@ def test_a_managed_hook_to_which_others_leave_no_time_blocks(tmp_path: Path, lay
     assert guard is not None
     engine = Engine((slow._replace(priority=1000), guard))
     verdict = engine.decide(shell_call("ls"), deadline=time.monotonic() + left)
+    assert verdict.denied == (layer == "managed"), verdict
+
+
+@pytest.mark.parametrize("layer", ["managed", "user"])
+def test_a_managed_hook_that_the_system_does_not_start_blocks(tmp_path: Path, layer: str) -> None:
+    """Else a user who limits their processes, or removes the directory of the session, would have the call pass."""
+    guard = folder.read(str(folder_hook(tmp_path, "guard", "exit 2")), layer).hook
+    assert guard is not None
+    verdict = Engine((guard,)).decide(shell_call("ls").replace(work_dir=str(tmp_path / "gone")))
+    assert [run.failure for run in verdict.runs] == [Failure.CANNOT_START]
     assert verdict.denied == (layer == "managed"), verdict

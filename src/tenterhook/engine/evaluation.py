@@ -196,7 +196,7 @@ class Evaluation:
         left = self._time_left()
         if left <= 0:
             why = "no time was left for it"
-            return [Run(_without_time(hook), failure=Failure.TIMED_OUT, why=why) for hook in hooks]
+            return [Run(_closed_if_managed(hook), failure=Failure.TIMED_OUT, why=why) for hook in hooks]
         if hooks[0].function is not None:
             from . import function_hooks
 
@@ -262,12 +262,14 @@ class Evaluation:
         from . import start_check
 
         failure, why, code, duration, stdout, stderr, dropped_stdout, dropped_stderr = ended
+        if failure is Failure.CANNOT_START:
+            hook = _closed_if_managed(hook)
         if code == 2 and failure is None and (refused := start_check.refused_by_shell(command, since)):
             failure, why = Failure.CANNOT_START, refused
         elif code == 1 and decisions.meant_to_block(hook, stderr):
             notes = (*notes, "it exited with 1: only exit 2 blocks")
         if failure is Failure.TIMED_OUT and command.timeout < hook.timeout:
-            hook = _without_time(hook)
+            hook = _closed_if_managed(hook)
         if dropped_stdout:
             notes = (*notes, f"{dropped_stdout} bytes of stdout were dropped")
         if dropped_stderr:
@@ -391,8 +393,8 @@ def _not_started(run: Run, why: str | None) -> Run:
     return run._replace(background=False, failure=Failure.CANNOT_START, why=why)
 
 
-def _without_time(hook: Hook) -> Hook:
-    """Return a hook whose time other hooks have used up: a managed one blocks, since users could have it happen."""
+def _closed_if_managed(hook: Hook) -> Hook:
+    """Return a hook that has got no time or no process: a managed one blocks, since users could have it happen."""
     return hook._replace(fail_closed=True) if hook.layer == "managed" else hook
 
 
