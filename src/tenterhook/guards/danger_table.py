@@ -373,7 +373,7 @@ ROWS = (
      "it changes who may publish a package"),
     ("dotnet nuget", r"^(?:nuget )?(?:push|delete)\b", "publish", ASK, _OTHERS_GET_IT),
     ("pod", r"^trunk (?:push|delete|deprecate)\b", "publish", ASK, _OTHERS_GET_IT),
-    ("python", r"^-m (?:twine upload|flit publish|poetry publish|hatch publish)\b|^setup\.py .*\bupload\b", "publish",
+    ("python", r"^-m (?:twine upload|(?:flit|poetry|hatch) publish)\b|^setup\.py .*\bupload\b", "publish",
      ASK,
      _OTHERS_GET_IT),
     ("semantic-release np release-it cpan-upload", r"^(?!.*(?:--dry-run|-d\b|--preview|--help))", "publish", ASK,

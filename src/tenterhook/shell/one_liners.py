@@ -155,7 +155,7 @@ _UNLINKS = r"\.(?:unlink|rmdir)\("
 _FOUND = (
     ("shell", "{0}", "tcl", "", r"(?:^|[;\n{\[])[ \t]*+(?:spawn|exec|system)\s++(?:-\w++\s++)*+([^;\n\]}]++)"),
     ("shell", "{0}", "tcl", "", r'\bsend\s++(?:-\w++\s++)*+"([^"]*+)"'),
-    ("words", "kill -9 -1", "", "", r"\b(kill)\w*+\s*+\(?\s*+(?:-1\s*+,|['\"]?(?:KILL|9)['\"]?\s*+,\s*+-1)"),
+    ("words", "kill -KILL -1", "", "", r"\b(kill)\w*+\s*+\(?\s*+(?:-1\s*+,|['\"]?(?:KILL|9)['\"]?\s*+,\s*+-1)"),
     ("words", "rm -f -- {0}", "osascript", "", r"(?i)\bdelete\s++(?:\(\s*+)?(?:POSIX )?file\s++\"([^\"\n]++)\""),
     ("words", "trash-empty", "osascript", "", r"(?i)\b(empty)\s++(?:the\s++)?trash\b"),
     ("words", "shutdown", "osascript", "", r"(?i)\b(shut down|restart|erase)\b"),
