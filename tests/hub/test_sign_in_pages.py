@@ -82,6 +82,11 @@ def test_a_link_replaces_no_sign_in_of_another_person(small_hub: Hub, signed_in:
     name = small_hub.person_file["name"]
     assert f"you are signed in as {name}, and this link is for mallory" in refused.json()["error"]["message"]
     assert "set-cookie" not in refused.headers
+    without_cookie = httpx.Client(
+        base_url=small_hub.url, headers={"tenterhook-key": signed_in.headers["tenterhook-key"]}
+    )
+    with without_cookie as client:  # another server on this host can overwrite it
+        assert client.post("/api/v1/enter", json={"link": link}).status_code == 409
     assert signed_in.get("/api/v1/me").json()["name"] == name
     assert signed_in.post("/api/v1/sign-out").status_code == 204
     assert signed_in.post("/api/v1/enter", json={"link": link}).json()["name"] == "mallory"  # it was not used up
