@@ -450,10 +450,15 @@ document.addEventListener("keydown", (event) => {
 // -- the one-time link
 
 const enter = one("#enter");
-if (enter && location.hash.length > 1) {
+function useLink() {
+  if (location.hash.length < 2) return;
   enter.elements.link.value = location.hash.slice(1);
   history.replaceState(null, "", location.pathname);
   enter.requestSubmit();
+}
+if (enter) {
+  useLink();
+  addEventListener("hashchange", useLink); // another link that is opened in this tab does not reload the page
 }
 
 // -- begin, with the current content
