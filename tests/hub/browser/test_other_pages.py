@@ -207,6 +207,8 @@ def test_a_link_of_somebody_else_does_not_replace_the_sign_in(hub: Hub, page: Pa
     page.goto("about:blank")
     page.goto(hub.link("mallory"))
     expect(page.get_by_role("alert")).to_contain_text(said)
+    page.goto(f"{hub.url}/enter#main")  # skip to the content: this is no link
+    expect(page.get_by_role("alert")).to_contain_text(said)
     page.goto(hub.link(hub.said["person"]))  # in the same tab, which the browser does not load again
     expect(page.locator("#sign-out")).to_contain_text(hub.said["person"])
     page.get_by_role("button", name="Sign out").click()

@@ -451,8 +451,9 @@ document.addEventListener("keydown", (event) => {
 
 const enter = one("#enter");
 function useLink() {
-  if (location.hash.length < 2) return;
-  enter.elements.link.value = location.hash.slice(1);
+  const secret = location.hash.slice(1);
+  if (!secret || document.getElementById(secret)) return; // a place in this page, such as the content
+  enter.elements.link.value = secret;
   history.replaceState(null, "", location.pathname);
   enter.requestSubmit();
 }
