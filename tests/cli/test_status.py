@@ -64,7 +64,12 @@ def test_an_agent_that_is_not_guarded_is_the_next_step(home: Path, run: Run) -> 
     folder_hook(user_hooks(home), "guard", "exit 2")
     (home / ".qwen").mkdir()
     assert "not guarded" in run().out
-    assert "tenterhook install qwen" in last_line(run)
+    assert "tenterhook setup" in last_line(run)
+
+
+def test_if_another_one_is_guarded_its_installation_is_the_next_step(guarded: Path, run: Run) -> None:
+    (guarded / ".gemini").mkdir()
+    assert "tenterhook install gemini" in last_line(run)
 
 
 def test_then_guards_are_to_be_tried_and_then_looked_at(guarded: Path, run: Run) -> None:

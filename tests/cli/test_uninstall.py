@@ -68,6 +68,6 @@ def test_with_the_last_agent_it_names_what_it_leaves(home: Path) -> None:
     tenterhook("trigger", "pre-tool-call", "--tool", "Shell")
     (home / ".local/state/tenterhook/journal").mkdir(exist_ok=True)
     assert tenterhook("uninstall", "codex", "--yes").stdout.splitlines()[-1] == (
-        "left as they are: your hooks (~/.config/agents/hooks), the journal (~/.local/state/tenterhook/journal)"
-        " and other state (~/.local/state/tenterhook)"
+        "left as they are: your hooks (~/.config/agents/hooks), the journal (~/.local/state/tenterhook/journal),"
+        " other state (~/.local/state/tenterhook) and the cache (~/.cache/tenterhook)"
     )

@@ -359,6 +359,8 @@ def _show(plan: SetupPlan, *, err: bool) -> None:
             rows += [("guards", f"  {line}") for line in textwrap.wrap(guard.hook.description, width)]
     if plan.added:
         rows.append(("guards", f"in {short_path(add.hooks_directory(None))}"))
+    if silent := [agent.title for agent in plan.agents if not agent.capabilities.asks]:
+        rows.append(("guards", f"{listed(silent)} cannot ask: what a guard would ask about is refused there"))
     if plan.to_prove():
         rows.append(("then", "each agent tries something forbidden, for real; no account is needed"))
     is_running = daemon_.SERVICE.process_id() is not None

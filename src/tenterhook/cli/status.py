@@ -68,7 +68,7 @@ def print_status() -> int:
         print_text(f"        {visible(instead)} answers, not what was installed: tenterhook doctor --fix")
     if daemon := _daemon(states):
         print_text(f"{click.style('daemon', bold=True)}  {daemon}")
-    print_text(f"{click.style('next', bold=True)}    {_next(catalog, waiting, states)}")
+    print_said(f"{click.style('next', bold=True)}    ", _next(catalog, waiting, states))
     return 0
 
 
@@ -175,6 +175,8 @@ def _next(catalog: Catalog, waiting: int, states: Sequence[AgentState]) -> str:
         return f"tenterhook doctor {doubtful[0]}   what is wrong there, and how to fix it"
     if waiting:
         return "tenterhook trust           review this project's hooks and let them run"
+    if unguarded and not records.all_records():
+        return "tenterhook setup           install your hooks in these agents, and try them"
     if unguarded:
         return f"tenterhook install {unguarded[0]}"
     if untried:

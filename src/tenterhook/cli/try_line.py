@@ -156,6 +156,7 @@ class _Trial:
         guarded = list(sources.guarded(root))
         self.agent = agent or next(iter(guarded), sources.BUNDLED)
         self.is_guarded = self.agent in (*guarded, sources.BUNDLED)
+        self.only_bundled = agent is None and not guarded
         self.catalog: Catalog = sources.for_agent(self.agent, root).catalog
         files = sources.files_of(self.agent, root)[0]
         # other agents with the same hooks; those with hooks files of their own are tried with --agent
@@ -263,10 +264,15 @@ def _print_one(tried: LineResult, trial: _Trial, *, guards: bool) -> None:
     elif tried.outcome == ASKED:
         print_text(f"  {trial.then(trial.agent)}")
     elif tried.outcome == RUNS and not tried.by:
-        print_text("  no hook and no rule of yours objects; the agent's own settings decide whether it asks its user")
+        who = "no trusted hook" if trial.untrusted else "no hook"
+        print_text(f"  {who} and no rule of yours objects; the agent's own settings decide whether it asks its user")
     if not trial.is_guarded:
         title = sources.title(trial.agent)
         print_text(f"{title} is not guarded here, so none of this happens: tenterhook install {trial.agent}", err=True)
+    elif trial.only_bundled and trial.has_guard:
+        print_text(
+            "only the bundled agent calls your hooks; for the agents on this machine: tenterhook setup", err=True
+        )
     if trial.untrusted:
         print_text(untrusted_line(len(trial.untrusted), untrusted_hints(trial.untrusted)), err=True)
     if not trial.has_guard:

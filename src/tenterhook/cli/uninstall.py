@@ -88,6 +88,7 @@ def _say_what_is_left() -> None:
         ("your hooks", add.hooks_directory(None)),
         ("the journal", places.journal()),
         ("other state", places.state()),
+        ("the cache", places.cache()),
     ]
     left = [f"{what} ({short_path(path)})" for what, path in directories if os.path.isdir(path)]
     if left and not records.all_records():
