@@ -67,6 +67,7 @@ def test_with_the_last_agent_it_names_what_it_leaves(home: Path) -> None:
     assert "left as they are" not in tenterhook("uninstall", "gemini", "--yes").stdout
     tenterhook("trigger", "pre-tool-call", "--tool", "Shell")
     (home / ".local/state/tenterhook/journal").mkdir(exist_ok=True)
+    (home / ".cache/tenterhook").mkdir(parents=True, exist_ok=True)
     assert tenterhook("uninstall", "codex", "--yes").stdout.splitlines()[-1] == (
         "left as they are: your hooks (~/.config/agents/hooks), the journal (~/.local/state/tenterhook/journal),"
         " other state (~/.local/state/tenterhook) and the cache (~/.cache/tenterhook)"
