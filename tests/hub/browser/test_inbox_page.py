@@ -153,6 +153,21 @@ def test_without_a_selection_keys_answer_the_first_request_once_it_can_have_been
     assert agent.answer(second)["answer"]["approved"] is True
 
 
+def test_after_an_answer_a_key_answers_the_request_that_came_later(page: Page, agent: Agent) -> None:
+    live(page)
+    first = agent.shell("make one")
+    expect(page.locator(".open.card")).to_have_count(1)
+    page.wait_for_timeout(SETTLED)
+    page.keyboard.press("a")
+    expect(page.locator(f"#r-{first}")).to_be_focused()
+    assert agent.answer(first)["answer"]["approved"] is True
+    second = agent.shell("make two")
+    expect(page.locator(".open.card")).to_have_count(1)
+    page.wait_for_timeout(SETTLED)
+    page.keyboard.press("a")
+    assert agent.answer(second)["answer"]["approved"] is True
+
+
 @pytest.mark.parametrize("text", ["Use the tests folder", "please use staging", "Ask me again"])
 def test_text_that_no_field_takes_answers_nothing(page: Page, agent: Agent, text: str) -> None:
     live(page)

@@ -67,6 +67,7 @@ function place(card, mine = false) {
   if (old) {
     const hadFocus = old.contains(document.activeElement);
     old.replaceWith(card);
+    if (mine) card.dataset.mine = "";
     const next = mine && nextOf(card);
     if (next) touch(next);
     if (hadFocus) (next || card).focus({ preventScroll: true });
@@ -384,7 +385,8 @@ function nextOf(card) {
   return waiting.find((each) => !card || card.compareDocumentPosition(each) & 4) || waiting[0];
 }
 
-// The card that a key approves: the selected one, or the first. If it cannot have been read yet, it is only selected.
+// The card that a key approves: the selected one, or the first if none is, or one that was answered here and is done with.
+// If it cannot have been read yet, it is only selected.
 function answerable(card) {
   const open = card?.dataset.state === "open" ? card : nextOf(card);
   if (!open) return;
@@ -393,7 +395,7 @@ function answerable(card) {
   const middle = innerHeight / 2;
   const isSeen = bottom - top > innerHeight ? top < middle && bottom > middle : top >= -1 && bottom <= innerHeight + 1;
   if (open !== card) open.focus({ preventScroll: true });
-  if (isSeen && performance.now() - since.get(open) >= UNREAD && (!card || card === open)) return open;
+  if (isSeen && performance.now() - since.get(open) >= UNREAD && (!card || card === open || "mine" in card.dataset)) return open;
   takeForText();
   if (!isSeen) {
     what.scrollIntoView({ block: "center" });
