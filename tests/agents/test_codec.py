@@ -144,7 +144,7 @@ BLOCKS = {
     "qwen": ("PreToolUse", "UserPromptSubmit", "Stop", "SubagentStop"),
     "copilot": ("preToolUse", "permissionRequest", "userPromptSubmitted", "agentStop", "subagentStop"),
     "droid": ("PreToolUse", "UserPromptSubmit", "Stop", "PreCompact"),
-    "pi": ("tool_call", "input", "agent_before_settle"),
+    "pi": ("tool_call", "input", "agent_before_settle", "session_before_compact"),
     "kimi-code": ("PreToolUse", "UserPromptSubmit", "Stop"),
     "kimi-cli": ("PreToolUse", "UserPromptSubmit", "Stop"),
     "vibe": ("pre_tool", "post_agent"),

@@ -431,6 +431,9 @@ class Runs:
         if self.name == "gemini":  # it shortens only what was before the last prompt
             mode, first = RESUMED, Turn(text=f"early-42 {' '.join(map(str, range(9000)))}")
         summary = Turn(text=f"<summary>{_SUMMED_UP}</summary><state_snapshot>{_SUMMED_UP}</state_snapshot>")
+        if self.name == "pi":  # it does so at the next prompt, with what was before the last 20,000 tokens
+            long = Turn(text=" ".join(map(str, range(30000))), tokens=195_000)
+            return RESUMED, (summary._replace(speaker="summary", sticky=True), first, long, Turn(text=DONE))
         after: tuple[Turn, ...] = (summary,)  # some ask for it with tools; to the others it is the end
         if self.name == "copilot":  # it asks beside the conversation, which goes on meanwhile
             later = (Turn(calls=(place.shell(f"later-{number}"),), delay=1.5) for number in range(3))

@@ -66,6 +66,8 @@ MEANS: dict[str, dict[str, str]] = {
         "tool_error": "post-tool-call-failure",
         "agent_before_settle": "pre-agent-turn-stop",
         "message_end": "post-agent-turn-failure",
+        "session_before_compact": "pre-context-compact",
+        "session_compact": "post-context-compact",
     },
     "gemini": {
         "SessionStart": "pre-session",
