@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
+    import pexpect
+
 
 def write_config(path: Path, text: str) -> Path:
     """Write a TOML file with hooks, and return it."""
@@ -290,3 +292,13 @@ def on_a_terminal(arguments: list[str], answers: dict[bytes, bytes]) -> tuple[in
         running.kill()
         running.wait()
         os.close(main)
+
+
+def close_terminal(child: pexpect.spawn[Any]) -> None:
+    """Close the terminal of a program, and end the program if it goes on."""
+    from pexpect import ExceptionPexpect
+
+    try:
+        child.close(force=True)
+    except ExceptionPexpect:  # it was killed, and takes its time on a busy machine
+        child.wait()

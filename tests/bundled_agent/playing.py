@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import pexpect
 import yaml
 
-from support import array_hook, folder_hook, table_hook, until, user_hooks
+from support import array_hook, close_terminal, folder_hook, table_hook, until, user_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -228,10 +228,7 @@ class Terminal(Session):
         return self
 
     def __exit__(self, *_: object) -> None:
-        try:
-            self.child.close(force=True)
-        except pexpect.ExceptionPexpect:  # it was killed, and takes its time on a busy machine
-            self.child.wait()
+        close_terminal(self.child)
 
     def say(self, text: str) -> None:
         """Type a line."""

@@ -14,7 +14,7 @@ import pexpect
 import pyte
 import pytest
 
-from support import folder_hook, project_hooks, tenterhook, until, user_hooks
+from support import close_terminal, folder_hook, project_hooks, tenterhook, until, user_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,7 +81,7 @@ class Shell:
         until(lambda: not self._shows(*expected), 60)
 
     def close(self) -> None:
-        self._child.close(force=True)
+        close_terminal(self._child)
 
 
 @pytest.fixture(params=SHELLS)

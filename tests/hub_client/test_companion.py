@@ -11,6 +11,7 @@ import pexpect
 import pytest
 
 from hub import hubs
+from support import close_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +32,7 @@ def companion() -> Iterator[pexpect.spawn[str]]:
     try:
         yield child
     finally:
-        child.close(force=True)
+        close_terminal(child)
 
 
 def answered(agent: httpx.Client, asked: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import pytest
 from bundled_agent.playing import Play, shell
 from hub import hubs
 from hub_client import relays
-from support import tenterhook, until
+from support import close_terminal, tenterhook, until
 from tenterhook.hub_client import inbox_client, inbox_text
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def terminal(*arguments: str) -> Iterator[pexpect.spawn[str]]:
     try:
         yield child
     finally:
-        child.close(force=True)
+        close_terminal(child)
 
 
 def ends(child: pexpect.spawn[str]) -> int:

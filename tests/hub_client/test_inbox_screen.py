@@ -14,7 +14,7 @@ import pytest
 from textual.widgets import OptionList
 
 from hub import hubs
-from support import until
+from support import close_terminal, until
 from tenterhook.approvals.requests import content_hash
 from tenterhook.hub_client import inbox_client, inbox_screen
 from tenterhook.hub_client.inbox_screen import InboxApp
@@ -361,7 +361,7 @@ def terminal() -> Iterator[pexpect.spawn[str]]:
     try:
         yield child
     finally:
-        child.close(force=True)
+        close_terminal(child)
 
 
 @pytest.mark.usefixtures("me")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pexpect
 
+from support import close_terminal
 from tenterhook.agents import AGENTS
 from tenterhook.agents.headless import search_path
 from tenterhook.agents.protocol import PROMPT
@@ -77,7 +78,7 @@ def session(guarded: Guarded, *turns: Turn) -> Iterator[ClaudeTerminal]:
             terminal.sees("? for shortcuts")
             yield terminal
         finally:
-            child.close(force=True)
+            close_terminal(child)
 
 
 def begin(terminal: ClaudeTerminal) -> None:
