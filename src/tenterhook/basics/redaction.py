@@ -52,7 +52,7 @@ _NAME_SIGNS_WITH = (
     ("pass", ("keypass", "requirepass")),
 )
 _SHAPE_SIGNS = tuple(sign for _, signs, _ in secret_formats.SHAPES for sign in signs)
-_SIGNS = (*_NAME_SIGNS, *(sign for sign in _SHAPE_SIGNS if "&" not in sign))
+_SIGNS = tuple(dict.fromkeys((*_NAME_SIGNS, *(sign for sign in _SHAPE_SIGNS if "&" not in sign))))
 _SIGNS_WITH = (
     *_NAME_SIGNS_WITH,
     *((sign.partition("&")[0], (sign.partition("&")[2],)) for sign in _SHAPE_SIGNS if "&" in sign),
@@ -62,7 +62,7 @@ _SIGNS_WITH = (
         for option in options.split(" ")
     ),
 )
-_TOKEN_SIGNS = tuple(sign for _, signs, _ in secret_formats.TOKENS for sign in signs.split(" "))
+_TOKEN_SIGNS = tuple(dict.fromkeys(sign for _, signs, _ in secret_formats.TOKENS for sign in signs.split(" ")))
 _SHORTEST_TOKEN = 18
 _LARGE = 32_768  # characters from which searching for all signs takes longer than importing `re`
 

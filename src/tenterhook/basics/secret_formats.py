@@ -8,7 +8,8 @@ repetitions are possessive, and lookaheads and backtracking are bounded.
 from __future__ import annotations
 
 # Kind, signs, expression. A text without any of the signs does not match. Signs should be rare in other texts, because
-# they cause the import of `re`. A match counts only at the beginning of a word.
+# they cause the import of `re`, and few, because every event is searched for them: rows may have the same one. A match
+# counts only at the beginning of a word.
 TOKENS: tuple[tuple[str, str, str], ...] = (
     (
         "aws key",
@@ -31,17 +32,17 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
         r"gl(?:pat|dt|rt|cbt|ptt|ft|soat|imt|agent|oas|ffct)-[\w.-]{16,}+",
     ),
     ("gitlab token", "GR1348941", r"GR1348941[\w-]{20}"),
-    ("atlassian token", "ATATT3xFf ATCTT3xFf ATSTT3xFf", r"AT[A-Z]TT3xFf[\w=-]{20,}+"),
+    ("atlassian token", "TT3xFf", r"AT[A-Z]TT3xFf[\w=-]{20,}+"),
     ("bitbucket token", "ATBB", r"ATBB[\w=-]{20,}+"),
     ("slack token", "xox", r"xox[a-z][.-](?:xox[bp]-)?(?=[A-Za-z-]{0,8}\d)[\w%-]{14,}+"),
     ("slack token", "xapp-", r"xapp-\d-[\w-]{20,}+"),
     ("stripe key", "sk_live_ sk_test_ sk_prod_", r"sk_(?:live|test|prod)_[A-Za-z0-9]{16,}+"),
     ("stripe key", "rk_live_ rk_test_ rk_prod_", r"rk_(?:live|test|prod)_[A-Za-z0-9]{16,}+"),
     ("stripe key", "whsec_", r"whsec_[A-Za-z0-9+/=]{16,}+"),
-    ("anthropic key", "sk-ant-", r"sk-ant-[\w-]{20,}+"),
+    ("anthropic key", "sk-", r"sk-ant-[\w-]{20,}+"),
     ("openai key", "sk-", r"sk-(?:proj-|svcacct-|admin-|None-|(?=\w{20}T3Blbk))[\w-]{20,}+"),
-    ("openrouter key", "sk-or-", r"sk-or-[\w-]{20,}+"),
-    ("langfuse key", "sk-lf-", r"sk-lf-[\w-]{20,}+"),
+    ("openrouter key", "sk-", r"sk-or-[\w-]{20,}+"),
+    ("langfuse key", "sk-", r"sk-lf-[\w-]{20,}+"),
     ("langsmith key", "lsv2_", r"lsv2_(?:pt|sk)_\w{20,}+"),
     ("api key", "sk-", r"sk-(?=[A-Za-z-]{0,40}+\d)[A-Za-z0-9-]{20,}+[\w-]*+"),
     ("groq key", "gsk_", r"gsk_[A-Za-z0-9]{30,}+"),
@@ -53,7 +54,7 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("pinecone key", "pcsk_", r"pcsk_\w{40,}+"),
     ("fireworks key", "fw_", r"fw_(?=[A-Za-z]{0,21}+\d)[A-Za-z0-9]{22,}+"),
     ("jina key", "jina_", r"jina_[A-Za-z0-9]{40,}+"),
-    ("cerebras key", "csk-", r"csk-[a-z0-9]{40,}+"),
+    ("cerebras key", "sk-", r"csk-[a-z0-9]{40,}+"),
     ("tavily key", "tvly-", r"tvly-[A-Za-z0-9-]{20,}+"),
     ("e2b key", "e2b_", r"e2b_[a-f0-9]{32,}+"),
     ("npm token", "npm_", r"npm_[A-Za-z0-9]{30,}+"),
@@ -78,10 +79,10 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("cloudflare token", "v1.0-", r"v1\.0-[a-f0-9]{24}-[a-f0-9]{100,}+"),
     ("shopify token", "shp", r"shp(?:at|ca|pa|ss|ua)_[A-Fa-f0-9]{30,}+"),
     ("square token", "sq0", r"sq0[a-z]{3}-[\w-]{20,}+"),
-    ("square token", "EAAA", r"EAAA[\w-]{55,}+"),
-    ("facebook token", "EAAC EAAM EAAG EAAB", r"EAA[A-Z][A-Za-z0-9]{90,}+"),
+    ("square token", "EAA", r"EAAA[\w-]{55,}+"),
+    ("facebook token", "EAA", r"EAA[A-Z][A-Za-z0-9]{90,}+"),
     ("twitter token", "AAAAAAAAAAAAAAAAAAAAA", r"A(?<!AA)A{20,24}+[A-Za-z0-9]{0,60}+%[A-Za-z0-9%]{20,}+"),
-    ("plaid token", "access-production- access-sandbox-", r"access-(?:production|sandbox)-[a-f0-9]{8}-[a-f0-9-]{27}"),
+    ("plaid token", "access-production-", r"access-production-[a-f0-9]{8}-[a-f0-9-]{27}"),
     ("paypal token", "access_token$", r"access_token\$(?:production|sandbox)\$[\w$]{30,}+"),
     ("razorpay key", "rzp_", r"rzp_(?:live|test)_[A-Za-z0-9]{14,}+"),
     ("flutterwave key", "FLWSECK", r"FLWSECK(?:_TEST)?-[A-Za-z0-9-]{12,}+"),
@@ -95,7 +96,7 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("dropbox token", "sl.A sl.B sl.C sl.u.", r"sl\.(?:u\.)?[\w-]{100,}+"),
     ("postman key", "PMAK-", r"PMAK-[a-f0-9]{24}-[a-f0-9]{34}"),
     ("readme key", "rdme_", r"rdme_[a-z0-9]{60,}+"),
-    ("hubspot token", "pat-na1- pat-na2- pat-eu1-", r"pat-[a-z]{2}\d-[a-f0-9]{8}-[a-f0-9-]{27}"),
+    ("hubspot token", "pat-na1- pat-eu1-", r"pat-(?:na|eu)1-[a-f0-9]{8}-[a-f0-9-]{27}"),
     ("intercom token", "dG9rO", r"dG9rO[A-Za-z0-9+/]{40,}+={0,2}"),
     ("typeform token", "tfp_", r"tfp_[\w.=-]{40,}+"),
     ("contentful token", "CFPAT-", r"CFPAT-[\w-]{40,}+"),
@@ -104,14 +105,14 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("vault token", "hvs. hvb. hvr.", r"hv[sbr]\.[\w-]{20,}+"),
     ("pulumi token", "pul-", r"pul-[a-f0-9]{40}(?![A-Za-z0-9])"),
     ("doppler token", "dp.pt. dp.st. dp.ct. dp.sa.", r"dp\.(?:pt|st|ct|sa)\.[\w.-]{40,}+"),
-    ("1password token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9+/]{100,}+={0,3}"),
+    ("1password token", "eyJ", r"ops_eyJ[A-Za-z0-9+/]{100,}+={0,3}"),
     ("1password key", "A3-", r"A3-[A-Z0-9]{6}-[A-Z0-9]{6}-?[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}"),
     ("bitcoin key", "xprv", r"xprv[A-Za-z0-9]{100,}+"),
     ("age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[A-Z0-9]{40,}+"),
     ("new relic key", "NRAK- NRII- NRJS-", r"NR(?:AK|II|JS)-[A-Za-z0-9_-]{19,}+"),
     ("grafana token", "glsa_", r"glsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}"),
     ("grafana token", "glc_", r"glc_[A-Za-z0-9+/]{32,}+={0,3}"),
-    ("grafana token", "eyJrIjoi", r"eyJrIjoi[A-Za-z0-9]{60,}+={0,3}"),
+    ("grafana token", "eyJ", r"eyJrIjoi[A-Za-z0-9]{60,}+={0,3}"),
     ("sentry token", "sntrys_ sntryu_", r"sntry[su]_[\w+/=-]{40,}+"),
     ("dynatrace token", "dt0c01. dt0s", r"dt0[cs]\d\d\.[A-Z0-9]{8,24}+\.[A-Z0-9]{30,}+"),
     ("honeycomb key", "hcaik_ hcbik_", r"hc[ab]ik_[a-z0-9]{40,}+"),
@@ -123,11 +124,11 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("openshift token", "sha256~", r"sha256~[\w-]{43}"),
     ("tailscale key", "tskey-", r"tskey-[a-z]{3,10}-[\w-]{16,}+"),
     ("prefect key", "pnu_", r"pnu_[A-Za-z0-9]{36}"),
-    ("mapbox token", "sk.eyJ", r"sk\.eyJ(?<![\w.-]sk\.eyJ)[\w-]{30,}+\.[\w-]{16,}+"),
+    ("mapbox token", "eyJ", r"sk\.eyJ(?<![\w.-]sk\.eyJ)[\w-]{30,}+\.[\w-]{16,}+"),
     ("alibaba key", "LTAI", r"LTAI[A-Za-z0-9]{17,21}(?![A-Za-z0-9])"),
     ("yandex key", "AQVN", r"AQVN[\w-]{35,}+"),
     ("jwt", "eyJ", r"eyJ(?<![\w-]eyJ)[\w-]{8,}+\.[\w-]{8,}+\.[\w-]*+(?:\.[\w-]++\.[\w-]++)?"),
-    ("credentials", "eyJhdXRocy", r"eyJhdXRocy[A-Za-z0-9+/]{20,}+={0,2}"),  # of Docker, in base64
+    ("credentials", "eyJ", r"eyJhdXRocy[A-Za-z0-9+/]{20,}+={0,2}"),  # of Docker, in base64
     ("jwt", "ZXlKaGJHY2lPaU", r"ZXlKaGJHY2lPaU[A-Za-z0-9+/]{30,}+={0,2}"),  # in base64
     (
         "private key",  # in base64: `-----BEGIN`, then `PRIVATE KEY`, `RSA PRIVATE KEY` and so on
@@ -165,21 +166,15 @@ SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("twilio key", ("twilio",), r"(?-i:SK[0-9a-f]{32}(?![A-Za-z0-9]))"),
     ("mailgun key", ("mailgun",), r"key-[0-9a-f]{32}(?![a-z0-9])"),
     ("airtable token", ("airtable",), r"(?-i:pat[A-Za-z0-9]{14}\.[a-f0-9]{64})"),
-    ("elevenlabs key", ("elevenlabs",), r"sk_[0-9a-f]{48}(?![a-z0-9])"),
-    ("launchdarkly key", ("launchdarkly",), r"(?:sdk|api|mob)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
-    ("resend key", ("resend",), r"(?-i:re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}+)"),
     ("terraform token", (".atlasv1.",), r"(?-i:\.atlasv1\.(?<=\w{4}\.atlasv1\.)[\w=-]{50,}+)"),
-    ("vault token", ("vault",), r"(?-i:s\.(?<![\w.-]s\.)(?=[A-Za-z]{0,23}+\d)[A-Za-z0-9]{24}(?![\w.]))"),
-    ("voyage key", ("voyage",), r"(?-i:pa-[\w-]{43}(?![\w-]))"),
     ("okta token", ("ssws ",), r"ssws[ \t]++([\w-]{30,}+)"),
     # user:password@host; the password ends at the last @ before the path
     ("url password", ("://",), r"://[^\s/:@'\"]{0,200}+:([^\s/?#'\"]{1,300})@"),
     ("url password", ("://",), r"://(?=[a-z_-]{0,60}+\d)([a-z0-9_-]{20,}+)@"),
-    ("github token", (":x-oauth-basic@",), r"://([a-z0-9_-]{20,}+):x-oauth-basic@"),
     ("password", ("auth=(",), r"auth=\([ \t]*+[\"'][^\"'\n]{0,80}+[\"'][ \t]*+,[ \t]*+[\"']([^\"'\n]{3,}+)[\"']"),
     (
         "basic auth",
-        ("basic_auth", "basic-auth", "basicauth"),
+        ("basic&auth",),
         r"basic[_-]?auth[\"']?\]?[ \t]*+[:=][ \t]*+[\"']?[\w.@-]{1,60}+:(?!//)([^\s\"',;]{4,}+)",
     ),
     ("basic auth", ("basic ",), r"basic[ \t]++(?=[a-z+/]{0,60}+[\d=])([a-z0-9+/]{8,}+={0,2})(?![\w-])"),
@@ -217,7 +212,7 @@ SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ),
     (
         "seed phrase",
-        ("mnemonic", "seed phrase", "seed_phrase", "recovery phrase", "recovery_phrase"),
+        ("mnemonic", "phrase&seed", "phrase&recovery"),
         r"(?:mnemonic|(?:seed|recovery)[ _]phrase)[a-z _-]{0,20}+[\"']?[ \t]*+[:=][ \t]*+[\"']?"
         r"((?:[a-z]{3,8} ){11,23}[a-z]{3,8})\b",
     ),
