@@ -31,11 +31,11 @@ def test_an_agent_is_connected_once_it_is_guarded(home: Path) -> None:
         "name": "claude-code",
         "title": "Claude Code",
         "connected": False,
-        "why": "it is not guarded",
+        "why": "it does not call Tenterhook",
         "remedy": "tenterhook install claude-code",
     }
     assert hub_machine.not_connected(hub_machine.agents_here()) == [
-        "not connected yet: Claude Code (it is not guarded): tenterhook install claude-code"
+        "Claude Code is not connected yet: tenterhook install claude-code"
     ]
     assert tenterhook("install", "claude-code", "--no-daemon").returncode == 0
     assert about("claude-code")["connected"] is True

@@ -20,7 +20,7 @@ CODEX = {
     "name": "codex",
     "title": "Codex",
     "connected": False,
-    "why": "it is not guarded",
+    "why": "it does not call Tenterhook",
     "remedy": "tenterhook install codex",
 }
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..hub_client.membership import Membership
 
 _MAX_TEXT = 500  # characters
+_NOT_INSTALLED = "it does not call Tenterhook"
 
 
 def report(joined: Membership | None = None) -> list[dict[str, Any]]:
@@ -51,7 +52,11 @@ def when_it_asks(agent: Agent) -> str:
 def not_connected(agents: Sequence[dict[str, Any]]) -> list[str]:
     """Return a line for each agent that does not ask at the hub: why, and how to connect it."""
     lacking = [each for each in agents if not each["connected"]]
-    return [one_line(f"not connected yet: {each['title']} ({each['why']}): {each['remedy']}") for each in lacking]
+    whys = ["" if each["why"] == _NOT_INSTALLED else f" ({each['why']})" for each in lacking]
+    return [
+        one_line(f"{each['title']} is not connected yet{why}: {each['remedy']}")
+        for each, why in zip(lacking, whys, strict=True)
+    ]
 
 
 def _about(state: status.AgentState) -> dict[str, Any]:
@@ -59,7 +64,7 @@ def _about(state: status.AgentState) -> dict[str, Any]:
     if state.is_installed:
         more: dict[str, Any] = {"connected": True, "why": when_it_asks(agent), "remedy": ""}
     elif state.is_unguarded:
-        more = {"connected": False, "why": "it is not guarded", "remedy": f"tenterhook install {agent.name}"}
+        more = {"connected": False, "why": _NOT_INSTALLED, "remedy": f"tenterhook install {agent.name}"}
     else:
         why = f"{state.word}: {state.more}"[:_MAX_TEXT]
         more = {"connected": False, "why": why, "remedy": f"tenterhook doctor {agent.name}"}

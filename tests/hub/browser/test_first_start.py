@@ -162,7 +162,7 @@ def test_an_agent_that_is_not_guarded_is_named_with_what_connects_it(
 ) -> None:
     (home / ".claude").mkdir()
     shown = typed("hub", "start", "--listen", "127.0.0.1:0", "--no-open")
-    assert "not connected yet: Claude Code (it is not guarded): tenterhook install claude-code" in shown
+    assert "Claude Code is not connected yet: tenterhook install claude-code" in shown
     page = entered(context, qr_codes.read(shown))
     live(page)
     agent = page.locator(".agents > li").filter(has_text="Claude Code")
