@@ -199,9 +199,24 @@ def test_status_shows_a_token_that_is_worth_nothing_any_more(hub: RealHub) -> No
 def test_leaving(home: Path, hub: RealHub) -> None:
     join(hub)
     ended = tenterhook("hub", "leave")
-    assert (ended.returncode, ended.stdout.strip()) == (0, f"left {hub.url}")
+    assert ended.returncode == 0
+    left, token = ended.stdout.splitlines()
+    assert left == f"left {hub.url}"
+    assert token.startswith("its token is valid until an admin revokes it: tenterhook hub token list  (")
     assert not kept(home).exists()
     assert tenterhook("hub", "leave").stdout.strip() == "this machine has not joined a hub"
+
+
+def test_leaving_a_hub_of_this_account_revokes_the_token_so_that_its_name_is_free(home: Path, hub: RealHub) -> None:
+    hub.sign_in(home)
+    for _ in range(2):
+        assert tenterhook("hub", "join", hub.url, "--yes").returncode == 0
+        member = membership.load()
+        assert member is not None
+        assert member.name == socket.gethostname()
+        assert tenterhook("hub", "leave").stdout == f"left {hub.url}\n"
+    names = [each["name"] for each in hub.api("GET", "/tokens")[1]["tokens"] if each["kind"] == "agent"]
+    assert not [name for name in names if name.startswith(socket.gethostname())]
 
 
 def test_leaving_works_with_a_broken_file_too(home: Path) -> None:

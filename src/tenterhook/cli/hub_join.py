@@ -19,6 +19,7 @@ from .printing import counted, print_json, print_text
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
+    from ..hub_client.connection import HubConnection
     from ..hub_client.membership import Membership
 
 _WHAT_IT_MEANS = """\
@@ -123,19 +124,25 @@ def connect_own(url: str, public_url: str) -> Connected:
         return Connected(None, [], [], one_line(error.message), f"tenterhook hub join {url}")
 
 
-def _own_token(url: str, machine: str) -> str | None:
-    """Create a token for this machine at the hub of this account on this machine; None if it is not one."""
+def _as_person(url: str) -> HubConnection | None:
+    """Return a connection to the hub as the person who is signed in there in the terminal, if there is one."""
     from ..hub_client import inbox_client
-    from ..hub_client.connection import HubConnection, HubRefused
-    from ..hub_client.membership import is_loopback_url
+    from ..hub_client.connection import HubConnection
 
     try:
         person = inbox_client.signed_in()
     except HookError:
         return None
-    if person.url != url or not is_loopback_url(url):
+    return HubConnection(person) if person.url == url else None
+
+
+def _own_token(url: str, machine: str) -> str | None:
+    """Create a token for this machine at the hub of this account on this machine; None if it is not one."""
+    from ..hub_client.connection import HubRefused
+    from ..hub_client.membership import is_loopback_url
+
+    if not is_loopback_url(url) or (hub := _as_person(url)) is None:
         return None
-    hub = HubConnection(person)
     try:
         known = hub.call("GET", "/tokens", timeout=_START_TIMEOUT).body["tokens"]
         taken = {each["name"] for each in known if each["kind"] == "agent"}
@@ -178,7 +185,10 @@ def _check(joined: Membership) -> str:
 @click.command(short_help="Leave the hub that this machine has joined.")
 @click.option("-y", "--yes", is_flag=True, expose_value=False, help="Accepted for scripts: it never asks.")
 def leave() -> int:
-    """Leave the hub: requests and records no longer go there, and its rules no longer apply here."""
+    """Leave the hub: requests and records no longer go there, and its rules no longer apply here.
+
+    If the hub is on this machine and you are an admin there, the token of this machine is revoked, too.
+    """
     refuse_below_agent("hub leave")
     from ..hub_client import membership, uploader
 
@@ -189,10 +199,34 @@ def leave() -> int:
     if not membership.delete():
         print_text("this machine has not joined a hub")
         return 0
-    if joined is not None:
-        uploader.UploadCursor(joined).delete()
-    print_text("left" + (f" {one_line(joined.url)}" if joined is not None else ""))
+    if joined is None:
+        print_text("left")
+        return 0
+    uploader.UploadCursor(joined).delete()
+    print_text(f"left {one_line(joined.url)}")
+    if not _is_revoked(joined):
+        print_text(
+            f"its token is valid until an admin revokes it: tenterhook hub token list  ({one_line(joined.name)})"
+        )
     return 0
+
+
+def _is_revoked(joined: Membership) -> bool:
+    """Revoke a token that has been given up, if this account is an admin of the hub and the hub is on this machine."""
+    from ..hub_client.connection import HubConnection, HubRefused
+    from ..hub_client.membership import is_loopback_url
+
+    try:
+        HubConnection(joined).call("PUT", "/machine", {"agents": []})  # no agent asks there any more
+        if not is_loopback_url(joined.url) or (hub := _as_person(joined.url)) is None:
+            return False
+        known = hub.call("GET", "/tokens").body["tokens"]
+        own = [each["id"] for each in known if each["kind"] == "agent" and each["name"] == joined.name]
+        for number in own:
+            hub.call("DELETE", f"/tokens/{number}")
+        return bool(own)
+    except HookError as error:
+        return isinstance(error, HubRefused) and error.status == 401  # revoked before
 
 
 @click.command(short_help="Show whether a hub runs here, which one was joined, and whether it can be reached.")

@@ -43,7 +43,7 @@ class HubRefused(HubUnavailable):
 
 
 class HubResponse(NamedTuple):
-    """A response of the hub; without a body if it is 304 Not Modified."""
+    """A response of the hub; without a body if it is 204 No Content or 304 Not Modified."""
 
     status: int
     body: dict[str, Any]
@@ -184,7 +184,7 @@ def _reason(error: Exception) -> str:
 
 def _parse(url: str, response: http.client.HTTPResponse, accept: int | None) -> HubResponse:
     status = response.status
-    if status == http.client.NOT_MODIFIED:
+    if status in (http.client.NO_CONTENT, http.client.NOT_MODIFIED):
         return HubResponse(status, {}, response.headers)
     data = response.read(_MAX_RESPONSE + 1)
     if len(data) > _MAX_RESPONSE:
