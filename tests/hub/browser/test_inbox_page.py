@@ -168,6 +168,21 @@ def test_after_an_answer_a_key_answers_the_request_that_came_later(page: Page, a
     assert agent.answer(second)["answer"]["approved"] is True
 
 
+def test_an_answered_request_moves_away_only_when_no_message_is_written(page: Page, agent: Agent) -> None:
+    live(page)
+    first, second = agent.shell("make one"), agent.shell("make two")
+    expect(page.locator(".open.card")).to_have_count(2)
+    page.wait_for_timeout(SETTLED)
+    page.keyboard.press("a")
+    answered = page.locator(f"#open #r-{first}")
+    expect(answered).to_contain_text("Approved once")
+    page.locator(f"#r-{second} [name=message]").focus()
+    page.evaluate("putAway(one('#open .card.approved'))")
+    expect(answered).to_be_visible()
+    page.locator(f"#r-{second}").focus()
+    expect(answered).to_have_count(0)
+
+
 @pytest.mark.parametrize("text", ["Use the tests folder", "please use staging", "Ask me again"])
 def test_text_that_no_field_takes_answers_nothing(page: Page, agent: Agent, text: str) -> None:
     live(page)

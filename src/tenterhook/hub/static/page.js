@@ -89,8 +89,10 @@ function place(card, mine = false) {
   count();
 }
 
+// Move an answered card below, but not while it is selected or a message is being written: the page would jump.
 function putAway(card) {
-  if (card.contains(document.activeElement)) return setTimeout(putAway, 2000, card);
+  const active = document.activeElement;
+  if (card.contains(active) || active.matches("[name=message]")) return setTimeout(putAway, 2000, card);
   one("#answered").prepend(card);
   moved = performance.now();
   if (!one("#more").hidden && all(".open.card").length < 5) refresh();
