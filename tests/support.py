@@ -10,6 +10,7 @@ import select
 import socket
 import subprocess
 import sys
+import tarfile
 import textwrap
 import time
 from contextlib import suppress
@@ -101,6 +102,10 @@ FEW = ("claude-code", "codex", "kimi-code")
 def few_first(agents: Iterable[str], few: Sequence[str] = FEW) -> list[Any]:
     """Return agents for `parametrize`; all but a few are marked as `thorough`."""
     return [pytest.param(name, marks=() if name in few else pytest.mark.thorough) for name in agents]
+
+
+# Arguments of `TarFile.extractall` for archives of ours; Python before 3.11.4 knows no filters.
+UNPACKED: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 
 
 def tenterhook(*arguments: str | os.PathLike[str], **options: Any) -> subprocess.CompletedProcess[str]:

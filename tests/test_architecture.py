@@ -287,3 +287,34 @@ def test_no_test_imports_from_a_test_module() -> None:
     """What tests share is a fixture or in a module of helpers."""
     found = {str(file.relative_to(TESTS)): imported_test_modules(file) for file in sorted(TESTS.rglob("*.py"))}
     assert {file: sorted(names) for file, names in found.items() if names} == {}
+
+
+def possessive_groups(expression: str) -> list[str]:
+    """Return the groups of a regular expression that are repeated possessively, such as `(?:a|b)*+`."""
+    found, opened, in_class = [], [], False
+    for token in re.finditer(r"\\.|\[\^?\]?|\]|\(|\)(?:[*+?]|\{\d*,?\d*\})?\+?|.", expression, re.DOTALL):
+        text = token.group()
+        if in_class or text[0] == "\\":
+            in_class = in_class and text != "]"
+        elif text[0] == "[":
+            in_class = True
+        elif text == "(":
+            opened.append(token.start())
+        elif text[0] == ")" and opened:
+            group = expression[opened.pop() : token.end()]
+            found += [group] if len(text) > 2 and text.endswith("+") else []
+    return found
+
+
+def test_no_possessive_group_contains_a_lookahead() -> None:
+    """Python before 3.11.5 goes on after what the lookahead has matched (CPython issue 106052)."""
+    assert possessive_groups(r"a(?:[^)(]|\)(?!b))*+(?:c)+(d){2,}+") == [r"(?:[^)(]|\)(?!b))*+", "(d){2,}+"]
+    wrong = []
+    for file in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+            texts = [part.value if isinstance(part, ast.Constant) else "x" for part in parts]
+            if isinstance(node, ast.JoinedStr | ast.Constant) and all(isinstance(text, str) for text in texts):
+                groups = possessive_groups("".join(map(str, texts)))
+                wrong += [f"{file.name}: {group}" for group in groups if re.search(r"\(\?<?[=!]", group)]
+    assert not wrong

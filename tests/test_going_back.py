@@ -21,7 +21,7 @@ import pytest
 
 from hub.hubs import Hub, answered, running
 from install.installations import fire, is_blocked
-from support import end_of_the_agent, folder_hook, until, user_hooks
+from support import UNPACKED, end_of_the_agent, folder_hook, until, user_hooks
 
 ROOT = Path(__file__).parent.parent
 COMMIT = "49507b48"  # the last one before the changelog had a section after 0.1.0
@@ -36,7 +36,7 @@ def version_0_1(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("version 0.1 is not in the history here")
     place = tmp_path_factory.mktemp("version_0_1")
     with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
-        archive.extractall(place, filter="data")
+        archive.extractall(place, **UNPACKED)
     return place / "src" / "tenterhook"
 
 

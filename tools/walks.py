@@ -149,10 +149,10 @@ def _approve(folder: Path) -> set[str]:
             raise SystemExit(f"the bridge should have let the call run, and said {said.decode()!r}")
         _until(lambda: _ask(url, token, "/sessions")["sessions"])  # its record has been uploaded, too
     finally:
-        leave = [sys.executable, "-m", "tenterhook", "hub", "leave"]  # so that the uploader ends
-        subprocess.run(leave, check=False, capture_output=True, env=_env(home))
         hub.terminate()
         hub.communicate(timeout=60)
+        leave = [sys.executable, "-m", "tenterhook", "hub", "leave"]  # so that the uploader ends
+        subprocess.run(leave, check=False, capture_output=True, env=_env(home))
     return {name for file in ("bridge.txt", "hub.txt") for name in (folder / file).read_text().split()}
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from authoring.killed import left_by_a_kill
 from hooks.lines import HOOKS, override
-from support import on_a_terminal, project_hooks, tenterhook, trigger, user_hooks
+from support import UNPACKED, on_a_terminal, project_hooks, tenterhook, trigger, user_hooks
 from tenterhook.basics import agent_marks, processes
 from tenterhook.formats import front_matter
 
@@ -30,7 +30,7 @@ ASKED = ("pre-tool-call", "--tool", "Shell", "--input", '{"command": "git reset 
 def written_by_0_1(directory: Path, name: str) -> Path:
     """A hook as version 0.1 wrote it."""
     with tarfile.open(DATA) as archive:
-        archive.extractall(directory, [each for each in archive if each.name.split("/")[0] == name], filter="data")
+        archive.extractall(directory, [each for each in archive if each.name.split("/")[0] == name], **UNPACKED)
     return directory / name
 
 

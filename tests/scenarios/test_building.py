@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
+from support import UNPACKED
+
 ROOT = Path(__file__).parent.parent.parent
 
 pytestmark = pytest.mark.slow
@@ -58,7 +60,7 @@ def test_a_commit_gives_the_same_bytes_in_any_folder_with_any_umask_at_any_time(
 def test_the_source_archive_gives_the_same_wheel_and_has_the_tests(made: Made, tmp_path: Path) -> None:
     (archive,) = (name for name in made.files if name.endswith(".tar.gz"))
     with tarfile.open(fileobj=BytesIO(made.files[archive])) as packed:
-        packed.extractall(tmp_path, filter="data")
+        packed.extractall(tmp_path, **UNPACKED)
     unpacked = tmp_path / archive.removesuffix(".tar.gz")
     (wheel,) = (name for name in made.files if name.endswith(".whl"))
     assert built(unpacked, "wheel")[wheel] == made.files[wheel]

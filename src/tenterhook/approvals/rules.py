@@ -408,7 +408,7 @@ def _unnamed_at(line: str, commands: Sequence[ShellCommand]) -> int | None:
     return min(found, default=None)
 
 
-_WORD = re.compile(r"""(?:[^\s'"\\]|'[^']*+'|"(?:[^"\\]|\\.)*+"|\\.)++""", re.DOTALL)
+_WORD = re.compile(r"""(?:[^\s'"\\]++|'[^']*+'|"(?:[^"\\]++|\\.)*+"|\\.)+""", re.DOTALL)
 _MOST_CAUSES = 100
 
 

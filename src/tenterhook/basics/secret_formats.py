@@ -134,7 +134,7 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
         "private key",  # in base64: `-----BEGIN`, then `PRIVATE KEY`, `RSA PRIVATE KEY` and so on
         "LS0tLS1CRUdJTi",
         r"LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0EgUFJJVkFUR|BFQyBQUklWQVRF|BPUEVOU1NIIFBSSVZBVE|BFTkNSWVBURUQgUFJJVkFUR)"
-        r"[A-Za-z0-9+/]{20,}+={0,2}(?:\s++[A-Za-z0-9+/]{40,}+={0,2})*+",
+        r"[A-Za-z0-9+/]{20,}+={0,2}(?:\s++[A-Za-z0-9+/]{40,}+={0,2})*",
     ),
     ("password hash", "$2a$ $2b$ $2y$", r"\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}"),
     (
@@ -144,6 +144,7 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ),
 )
 
+# A possessive group must not contain a lookahead: Python before 3.11.5 goes on after what the lookahead has matched.
 # Kind, signs, expression. The signs are in lower case; of `a&b` both must be present. The expression is searched in the
 # text in lower case, unless it begins with `(?-i:`. The last group that matches is the secret, else the whole match.
 SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
@@ -151,10 +152,10 @@ SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "private key",
         ("private key",),
         r"(?-i:-----BEGIN (?:[A-Z0-9]++ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-        r"(?:(?:[^-]|-(?!----)){30,}+-----END (?:[A-Z0-9]++ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-        r"|(?:[^A-Za-z]{0,60}+(?:Proc-Type:[^\n]{0,60}+|DEK-Info:[^\n]{0,90}+|[A-Za-z0-9+/=]{16,}+))++))",
+        r"(?:(?:[^-]|-{1,4}+[^-]){30,}+-----END (?:[A-Z0-9]++ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+        r"|(?:[^A-Za-z]{0,60}+(?:Proc-Type:[^\n]{0,60}+|DEK-Info:[^\n]{0,90}+|[A-Za-z0-9+/=]{16,}+))+))",
     ),
-    ("private key", ("private-lines:",), r"private-lines: \d++\s++([a-z0-9+/=]{16,80}+(?:\s[a-z0-9+/=]{16,80}+)*+)"),
+    ("private key", ("private-lines:",), r"private-lines: \d++\s++([a-z0-9+/=]{16,80}+(?:\s[a-z0-9+/=]{16,80}+)*)"),
     ("private key", ('"kty"', '\\"kty'), r"\"(?:d|p|q|dp|dq|qi|k)\\?+\"\s{0,10}:\s{0,10}\\?+\"([\w-]{20,}+)"),  # JWK
     ("slack webhook", ("hooks.slack.",), r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/]{20,}+)"),
     ("discord webhook", ("/api/webhooks/",), r"/api/webhooks/\d{10,}+/([\w-]{30,}+)"),
@@ -197,7 +198,7 @@ SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "password",
         ("convertto-securestring",),
-        r"convertto-securestring(?:[ \t]++-(?:string|asplaintext|force))*+[ \t]++(?:\"([^\"\n]++)|'([^'\n]++))",
+        r"convertto-securestring(?:[ \t]++-(?:string|asplaintext|force))*[ \t]++(?:\"([^\"\n]++)|'([^'\n]++))",
     ),
     (
         "password",  # SQL
@@ -208,7 +209,7 @@ SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "password",  # the default of a variable of Terraform
         ('variable "&default',),
         r"variable \"(?=[^\"\n]{0,80}?(?:passw|secret|token|_key))[^\"\n]{1,80}+\"\s{0,9}+\{"
-        r"(?:(?!default\b)[^{}\"]|\"[^\"\n]{0,200}+\"){0,300}+default\s{0,9}+=\s{0,9}+\"([^\"\n]{3,200}+)\"",
+        r"(?:(?!default\b)[^{}\"]|\"[^\"\n]{0,200}+\"){0,300}default\s{0,9}+=\s{0,9}+\"([^\"\n]{3,200}+)\"",
     ),
     (
         "seed phrase",
@@ -219,7 +220,7 @@ SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("password", ("auth plain ", "auth login "), r"auth (?:plain|login) ([a-z0-9+/]{8,}+={0,2})"),  # SMTP
     ("password", ("net use&/user:",), r"/user:[^\s]{1,80}+[ \t]++([^\s/][^\s]*+)"),
     ("password", ("pass:",), r"-pass(?:in|out)?[ \t]++pass:([^\s\"'|;&]++)"),  # openssl
-    ("password", ("sqlplus",), r"sqlplus[ \t]++(?:-\w{1,20}+[ \t]++){0,9}+\w{1,60}+/([^\s@\"'/]++)@"),
+    ("password", ("sqlplus",), r"sqlplus[ \t]++(?:-\w{1,20}+[ \t]++){0,9}\w{1,60}+/([^\s@\"'/]++)@"),
     ("password", ("add_user ",), r"add_user[ \t]++\S{1,80}+[ \t]++[\"']?([^\s\"'|;&]++)"),
     (
         "password",
@@ -242,7 +243,7 @@ OPTIONS: tuple[tuple[str, str, str, str], ...] = (
         "password",
         "mysql mariadb mysqldump mysqladmin mysqlimport mariadb-dump mariadb-admin",
         "-p",
-        r"(?:[ \t]++(?=[a-z_]{0,60}+[^a-z_\s|;&-]))?+(?!\d{1,5}(?!\S))",
+        r"(?:[ \t]++(?=[a-z_]{0,60}+[^a-z_\s|;&-])|(?![ \t]++[a-z_]{0,60}+[^a-z_\s|;&-]))(?!\d{1,5}(?!\S))",
     ),
     ("password", "sshpass twine", "-p", r"[ \t=]*+"),
     ("password", "login mongo", "-p", r"[ \t]++"),
@@ -267,7 +268,7 @@ def of_option(program: str, option: str, between: str) -> str:
     gap, word = r"(?:[ \t]|\\\n)++", r"(?:\"[^\"\n]{0,200}+\"|'[^'\n]{0,200}+'|[^\s|;&\"']){1,200}+"
     taken = rf"(?:{option}){between}(?:\"([^\"\n]++)\"|'([^'\n]++)'|([^\s\"'|;&<>]++))"
     program = program.replace("~", r"[ \t]++")
-    return rf"{program}\b(?:{gap}(?!{taken})(?!{program}\b){word}){{0,25}}+{gap}{taken}"
+    return rf"{program}\b(?:{gap}(?!{taken})(?!{program}\b){word}){{0,25}}{gap}{taken}"
 
 
 # Kinds of secrets, with expressions for their names in lower case; the first that matches counts.

@@ -24,7 +24,7 @@ _BLANKS = " \t\n\v"
 _NAMED = re.compile(
     r"(?:pass(?=[wpc]|[^a-z])|pwd|pw|psk|secret(?!ar)|token(?!i[sz])|key(?![a-z])|cred(?=s|ential)|auth(?![a-z])|cookie"
     r"|sig(?:nature)?(?![a-z])|sess(?:ion)?id|connect\.sid|[_-]pat(?![a-z])|mnemonic|phrase)[a-z0-9_.-]{0,60}+"
-    r"([\"'][ \t]*+:\s*+\{(?:[^{}\"]|\"(?!value)){0,200}+\"value\"[ \t]*+:[ \t]*+"  # "name": {"type": …, "value": …
+    r"([\"'][ \t]*+:\s*+\{(?:[^{}\"]|\"(?!value)){0,200}\"value\"[ \t]*+:[ \t]*+"  # "name": {"type": …, "value": …
     r"|\\{0,4}+[\"'`]?\]?[ \t]*+(?:=>|<-|[:?+]?=(?!=)|:(?![:/=]))[ \t]*+"  # NAME=, "name": , name := , 'name' =>
     r"|[\"']?,?\s{1,60}+[\"']?(?:value|content)[\"']?[ \t]*+[:=][ \t]*+"  # name: NAME, value: …
     r"|[\"'][ \t]*+,[ \t]*+(?=[\"'])"  # define('NAME', 'value')
@@ -41,7 +41,7 @@ _VALUE = re.compile(
     r"(?:\\++[\"'](?P<escaped>[^\"'\n]*+)"
     r"|[bfru@$]{0,2}\"(?P<double>(?:[^\"\\\n]|\\.)*+)"
     r"|[bfru@$]{0,2}'(?P<single>(?:[^'\\\n]|\\.)*+)"
-    r"|(?P<bare>(?:[^\s\"'`;&|\\<]|&(?![\w.%-]{0,80}+=|[&\s]|\Z)|\\(?![\"']))++))"
+    r"|(?P<bare>(?:[^\s\"'`;&|\\<]++|&(?![\w.%-]{0,80}+=|[&\s]|\Z)|\\(?![\"']))+))"
 )
 _AFTER_TYPE = re.compile(r"[ \t]*+=[ \t]*+(?=[\"'])")  # password: str = "…"
 

@@ -221,7 +221,9 @@ def rewritten(name: str, words: list[str], text: str) -> str:
             if second and len(words) == len(operands):
                 return text.translate({ord(char): second[min(at, len(second) - 1)] for at, char in enumerate(first)})
         case "sed" if len(words) == len(operands) == 1:
-            found = re.fullmatch(r"s(.)((?:\\.|(?!\1).)*+)\1((?:\\.|(?!\1).)*+)\1(g?)", operands[0][:LONGEST_SCRIPT])
+            found = re.fullmatch(
+                r"s(.)((?:\\.|(?!\1)[^\\\n])*)\1((?:\\.|(?!\1)[^\\\n])*)\1(g?)", operands[0][:LONGEST_SCRIPT]
+            )
             if found and not re.search(r"[.*^$\[\]&\\]", found.group(2) + found.group(3)):
                 growth = text.count(found.group(2)) * len(found.group(3)) if found.group(2) else LONGEST
                 return text.replace(found.group(2), found.group(3)) if growth < LONGEST else GENERATED

@@ -396,7 +396,8 @@ def _sed(words: list[str], stdin: str | None) -> list[NestedCommand]:
         found = re.search(_SED_EXECUTES, script)
         ran += [NestedCommand("shell", found.group(1) or UNKNOWN, is_certain=bool(found.group(1)))] if found else []
         replaced = re.findall(  # `s/…/command/e` runs the result
-            r"(?:^|[\s;{}/\d])s([/|#,:@!])(?:\\.|(?!\1).){0,500}+\1((?:\\.|(?!\1).){0,500}+)\1[gpiIM\d]*+e", script
+            r"(?:^|[\s;{}/\d])s([/|#,:@!])(?:\\.|(?!\1)[^\\\n]){0,500}\1((?:\\.|(?!\1)[^\\\n]){0,500})\1[gpiIM\d]*+e",
+            script,
         )
         ran += [NestedCommand("shell", text, is_certain=False) for _, text in replaced]
     return ran
